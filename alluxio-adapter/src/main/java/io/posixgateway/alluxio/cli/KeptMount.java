@@ -22,7 +22,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -133,8 +132,7 @@ final class KeptMount {
                 options.on("allow_other"),
                 options.on("default_permissions"),
                 MountOptions.keeperWords(options)));
-        Volumes volumes = new Volumes(
-                source, keeper, ForkJoinPool.commonPool(), log.toAbsolutePath().resolveSibling("access"), bypass);
+        Volumes volumes = new Volumes(source, keeper, log.toAbsolutePath().resolveSibling("access"), bypass);
         Volume volume = volumes.attach(request(place, given));
         EndOnSignal signals = EndOnSignal.with("leave", () -> {
             leaving = true;

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.control.ControlServer;
 import io.posixgateway.alluxio.gatewaymetrics.MetricsPage;
 import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.Supervised;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -87,7 +88,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
         this.memory = source.memory();
         KeeperClient keeper = new KeeperClient(addresses.keeperSocket(), KEEPER_TIMEOUT_MILLIS, clock);
         this.bypass = new BypassEndpoint(addresses.bypassSocket(), clock);
-        this.volumes = new Volumes(source, keeper, background, addresses.accessLogs(), bypass);
+        this.volumes = new Volumes(source, keeper, addresses.accessLogs(), bypass);
         this.watchdog = new Watchdog(volumes::all, memory, clock);
         this.keeperWatch = KeeperWatch.start(keeper, volumes, clock);
         this.takeover = new Takeover(keeper, volumes, background, () -> ending, clock);
@@ -111,19 +112,13 @@ public final class GatewayService implements Gateway, AutoCloseable {
             if (service.lead.tryTake()) {
                 service.begin(standby);
             } else {
-                daemon(() -> service.waitForLead(standby), "waiting").start();
+                Supervised.start("waiting", "Waiting for the lead", () -> service.waitForLead(standby));
             }
             return service;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             service.close();
             throw e;
         }
-    }
-
-    private static Thread daemon(Runnable work, String name) {
-        Thread thread = new Thread(work, name);
-        thread.setDaemon(true);
-        return thread;
     }
 
     private void waitForLead(boolean standby) {
@@ -131,13 +126,14 @@ public final class GatewayService implements Gateway, AutoCloseable {
             if (!standby) {
                 pagesIfFree();
             }
-            daemon(this::prepare, "preparing").start();
+            Supervised.start("preparing", "Preparing for a takeover", this::prepare);
             lead.take();
             volumes.succeeds(clock.instant());
             begin(true);
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException | Error e) {
             if (!ending) {
-                failure = e;
+                failure =
+                        e instanceof IOException cause ? cause : new IOException("this process cannot serve: " + e, e);
                 ended.countDown();
             }
         }
@@ -170,7 +166,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private void begin(boolean afterAnother) throws IOException {
         leads = true;
         LOG.info("Leading: taking over the keeper's sessions");
-        daemon(takeover, "takeover").start();
+        Supervised.start("takeover", "The takeover", takeover);
         try {
             takeover.awaitFirstTry(FIRST_TRY_MILLIS);
         } catch (InterruptedException e) {
@@ -187,7 +183,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
             own.start();
         }
         LOG.info("posix-gateway {} listens at {} and {}", version, addresses.controlSocket(), addresses.http());
-        daemon(volumes::connectEarly, "connecting").start();
+        Supervised.start("connecting", "Connecting to Alluxio", volumes::connectEarly);
     }
 
     private synchronized MetricsPage metricsPage() {

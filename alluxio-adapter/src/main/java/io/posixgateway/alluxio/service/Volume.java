@@ -12,6 +12,7 @@ import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.fuse.dispatch.RequestUnderWay;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.Supervised;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -54,18 +55,18 @@ public final class Volume {
             FuseSession session,
             WatchLimits limits,
             Path accessLogFile) {
-        Capacity capacity = new Capacity(files, Volume::ask, session.metrics().clock());
-        return new Volume(new Parts(request, files, session, accessLogFile), capacity, limits, 0);
+        Parts parts = new Parts(request, files, session, accessLogFile);
+        return new Volume(parts, capacity(files, session.metrics().clock()), limits, 0);
     }
 
     private Clock clock() {
         return session.metrics().clock();
     }
 
-    private static void ask(Runnable question) {
-        Thread thread = new Thread(question, "capacity");
-        thread.setDaemon(true);
-        thread.start();
+    /** Asked on a thread of its own: Alluxio may not answer, and at most one question is in flight. */
+    static Capacity capacity(AlluxioFileSystem files, Clock clock) {
+        return new Capacity(
+                files, question -> Supervised.start("capacity", "Requesting the capacity", question), clock);
     }
 
     /** What the watchdog sees of it. */

@@ -14,15 +14,14 @@ import io.posixgateway.alluxio.service.ServiceException.Kind;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.KeptSession;
 import io.posixgateway.fuse.session.MountException;
+import io.posixgateway.fuse.time.Supervised;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -43,6 +42,9 @@ public final class Volumes implements Takeover.Server {
     private static final Logger LOG = LoggerFactory.getLogger(Volumes.class);
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,255}");
     private static final long LOCK_SECONDS = 20;
+    /** Longer than any wait at the end of a volume, but for the copy of a deleted file that is open. */
+    private static final long MOST_DRAIN_NANOS = TimeUnit.MINUTES.toNanos(5);
+
     /** With more volumes, nothing more would be learned. */
     private static final int REHEARSALS = 2;
 
@@ -51,7 +53,6 @@ public final class Volumes implements Takeover.Server {
 
     private final AlluxioVolumes source;
     private final KeeperClient keeper;
-    private final Executor background;
     private final Path accessLogs;
     private final BypassEndpoint bypass;
     private final Map<String, Volume> served = new ConcurrentHashMap<>();
@@ -66,17 +67,14 @@ public final class Volumes implements Takeover.Server {
     private volatile Instant began;
 
     /**
-     * @param background runs what must not hold up a caller
      * @param accessLogs folder of access logs that are switched on
      * @param bypass which the caller closes
      */
-    public Volumes(
-            AlluxioVolumes source, KeeperClient keeper, Executor background, Path accessLogs, BypassEndpoint bypass) {
+    public Volumes(AlluxioVolumes source, KeeperClient keeper, Path accessLogs, BypassEndpoint bypass) {
         this.bypass = bypass;
         this.accessLogs = accessLogs;
         this.source = source;
         this.keeper = keeper;
-        this.background = background;
         this.refused = new RefusedSessions(keeper, source.clock());
         Instant now = source.clock().instant();
         this.began = ProcessHandle.current().info().startInstant().orElse(now);
@@ -345,19 +343,21 @@ public final class Volumes implements Takeover.Server {
         });
     }
 
-    /** Takes no more volumes, ends those there are, and leaves their sessions with the keeper; how many there were. */
+    /**
+     * Takes no more volumes, ends those there are, and leaves their sessions with the keeper; how many there were. One that does not end,
+     * such as by a call that nothing interrupts, does not keep the others from the next process: that one waits for this one's end.
+     */
     public int drain() {
         draining = true;
         long began = source.clock().nanos();
         List<Volume> volumes = all();
-        CompletableFuture.allOf(volumes.stream()
-                        .map(volume -> CompletableFuture.runAsync(() -> leave(volume), background)
-                                .exceptionally(failure -> {
-                                    LOG.error("Volume {} is left to the next process", volume.name(), failure);
-                                    return null;
-                                }))
-                        .toArray(CompletableFuture<?>[]::new))
-                .join();
+        List<Runnable> ends =
+                volumes.stream().<Runnable>map(volume -> () -> leave(volume)).toList();
+        if (!Supervised.together("leaving", ends, source.clock(), MOST_DRAIN_NANOS)) {
+            LOG.error(
+                    "Volumes {} do not end; they are left to the next process as they are",
+                    all().stream().map(Volume::name).toList());
+        }
         refused.endAll();
         long tookMillis = (source.clock().nanos() - began) / 1_000_000;
         if (!volumes.isEmpty()) {
@@ -392,7 +392,7 @@ public final class Volumes implements Takeover.Server {
         AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
         AlluxioFileSystem files = source.openKept(target.place(), target.options(), name, how);
         if (goesOn) {
-            background.execute(() -> connect(files, request.getAlluxioPath()));
+            Supervised.start("connecting", "Connecting to Alluxio", () -> connect(files, request.getAlluxioPath()));
         }
         boolean serves = false;
         try {
@@ -404,7 +404,7 @@ public final class Volumes implements Takeover.Server {
                     source.clock());
             Volume volume = new Volume(
                     new Volume.Parts(request, files, session, accessLogs.resolve(name + ".log")),
-                    new Capacity(files, background, source.clock()),
+                    Volume.capacity(files, source.clock()),
                     WatchLimits.of(target.options()),
                     kept.takes());
             served.put(name, volume);

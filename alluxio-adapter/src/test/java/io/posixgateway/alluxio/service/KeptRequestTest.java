@@ -26,7 +26,6 @@ class KeptRequestTest {
         return new Volumes(
                 new AlluxioVolumes(null, spool, clock),
                 new KeeperClient(folder.resolve("keeper.sock"), 1000, clock),
-                Runnable::run,
                 folder,
                 new BypassEndpoint(Path.of(""), clock));
     }

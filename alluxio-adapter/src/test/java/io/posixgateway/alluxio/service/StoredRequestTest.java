@@ -169,7 +169,6 @@ class StoredRequestTest {
         return new Volumes(
                 new AlluxioVolumes(null, own, BlockFolderRules.all(""), shared, watch),
                 new KeeperClient(folder.resolve("keeper.sock"), 10_000, clock),
-                task -> {},
                 folder,
                 new BypassEndpoint(Path.of(""), clock));
     }
