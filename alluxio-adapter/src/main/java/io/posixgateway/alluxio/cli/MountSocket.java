@@ -26,12 +26,7 @@ final class MountSocket {
 
     /** Lets a mount take orders at its socket; one that cannot have a socket is still a mount. */
     static MountedSession.Steered steer(Volume volume, Path mountPoint, BypassEndpoint bypass) {
-        try {
-            return MountedGateway.start(volume, of(mountPoint), Main.version(), bypass)::close;
-        } catch (IOException e) {
-            LOG.warn("stats, info, warmup, sync, profile and doctor cannot reach this mount: {}", e.toString());
-            return bypass::close;
-        }
+        return MountedGateway.start(volume, of(mountPoint), Main.version(), bypass)::close;
     }
 
     /** Where programs find block files, unless the user says otherwise. */

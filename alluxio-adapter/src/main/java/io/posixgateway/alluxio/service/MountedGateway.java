@@ -10,21 +10,26 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The process of one mount, steered over a private socket. Any thread. */
 public final class MountedGateway implements Gateway, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(MountedGateway.class);
     private static final String ONE = "this process serves one mount; ";
 
     private final Volume volume;
     private final String version;
     private final Path socket;
     private final MetricsPage metrics;
-    private final ControlServer control;
     private final MemoryWatch memory;
     private final Watchdog watchdog;
     private final BypassEndpoint bypass;
+    /** Null: nobody listens. */
+    private @Nullable ControlServer control;
 
-    private MountedGateway(Volume volume, Path socket, String version, BypassEndpoint bypass) throws IOException {
+    private MountedGateway(Volume volume, Path socket, String version, BypassEndpoint bypass) {
         this.volume = volume;
         this.bypass = bypass;
         this.version = version;
@@ -33,17 +38,26 @@ public final class MountedGateway implements Gateway, AutoCloseable {
         this.memory = MemoryWatch.ofProcess(volume.details().inodes().budget());
         this.watchdog =
                 new Watchdog(this::all, memory, volume.session().metrics().clock());
-        this.control = new ControlServer(socket, this, null);
     }
 
     /**
-     * Listens; what an earlier process left at the socket's path is replaced.
+     * Looks after the volume, and listens; what an earlier process left at the socket's path is replaced. Where nobody can listen the
+     * log says why, and the volume is looked after all the same: nothing else interrupts a call of an Alluxio that hangs.
      *
      * @param bypass where the volume's files are offered already, if at all; closed with this
-     * @throws IOException saying why nobody can listen there
      */
-    public static MountedGateway start(Volume volume, Path socket, String version, BypassEndpoint bypass)
-            throws IOException {
+    public static MountedGateway start(Volume volume, Path socket, String version, BypassEndpoint bypass) {
+        MountedGateway gateway = new MountedGateway(volume, socket, version, bypass);
+        gateway.watchdog.start();
+        try {
+            gateway.listen();
+        } catch (IOException e) {
+            LOG.warn("stats, info, warmup, sync, profile and doctor cannot reach this mount: {}", e.toString());
+        }
+        return gateway;
+    }
+
+    private void listen() throws IOException {
         StateFolder.checkAbove(socket);
         Path folder = socket.toAbsolutePath().getParent();
         if (folder != null && !Files.isDirectory(folder)) {
@@ -55,10 +69,9 @@ public final class MountedGateway implements Gateway, AutoCloseable {
             Files.createDirectories(
                     folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
-        MountedGateway gateway = new MountedGateway(volume, socket, version, bypass);
-        gateway.watchdog.start();
-        gateway.control.start();
-        return gateway;
+        ControlServer listening = new ControlServer(socket, this, null);
+        control = listening;
+        listening.start();
     }
 
     @Override
@@ -133,12 +146,18 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     public void close() {
         watchdog.close();
         bypass.close();
-        control.close();
         volume.accessLog().close();
+        if (control != null) {
+            control.close();
+            removeSocket();
+        }
+    }
+
+    private void removeSocket() {
         try {
             Files.deleteIfExists(socket);
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(MountedGateway.class).debug("Removing {}: {}", socket, e.toString());
+            LOG.debug("Removing {}: {}", socket, e.toString());
         }
     }
 }
