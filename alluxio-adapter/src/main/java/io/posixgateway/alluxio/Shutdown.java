@@ -5,9 +5,12 @@ import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.fuse.time.Supervised;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The end of a volume, part by part, in the order in which they need each other. On the thread that closes the volume. */
 final class Shutdown {
+    private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
     /** So long the client's goodbyes are waited for, which a server that hangs never answers. */
     private static final long GOODBYE_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
@@ -20,12 +23,21 @@ final class Shutdown {
         this.kept = kept;
     }
 
-    /** The mount is no more: changed files are published, hidden ones are removed. */
-    void end(KnownAlluxio alluxio) {
+    /**
+     * The mount is no more: changed files are published, hidden ones are removed.
+     *
+     * @param alone false: a thread still works on what an earlier process left, and might never return, so that is not waited for
+     */
+    void end(KnownAlluxio alluxio, boolean alone) {
         step("copies of deleted files", volume.orphans::close);
         step("changed files", volume.drafts::close);
         step("times of directories", volume.metadata.times()::close);
-        step("hidden files", () -> volume.hiddenCleanup.removeAll(alluxio));
+        if (alone) {
+            step("hidden files", () -> volume.hiddenCleanup.removeAll(alluxio));
+        } else {
+            LOG.warn(
+                    "Deleted files stay hidden in Alluxio until the next mount, because a call about them does not end");
+        }
         step("the journal", volume.journal::close);
         closeCaches();
         try {

@@ -468,8 +468,9 @@ final class Volume implements AutoCloseable {
         store.shuttingDown();
         later.shutdown();
         Recovering recovery = recovering;
+        boolean ended = false;
         try {
-            boolean ended = retries.close(left && recovery == null ? 0 : FINISH.toNanos());
+            ended = retries.close(left && recovery == null ? 0 : FINISH.toNanos());
             if (recovery != null && !(ended && recovery.gate.isOpen())) {
                 LOG.warn("The next process will continue to recover changed files");
                 recovering = null;
@@ -485,7 +486,7 @@ final class Volume implements AutoCloseable {
         if (left) {
             shutdown.leave();
         } else {
-            shutdown.end(alluxio);
+            shutdown.end(alluxio, ended);
         }
     }
 
