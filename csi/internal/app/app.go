@@ -31,6 +31,7 @@ import (
 	"posixgateway.io/csi/internal/gateway"
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/metrics"
+	"posixgateway.io/csi/internal/mountinfo"
 	"posixgateway.io/csi/internal/mounts"
 	"posixgateway.io/csi/internal/orphans"
 	"posixgateway.io/csi/internal/podlabels"
@@ -130,7 +131,7 @@ func Run(ctx context.Context, config Config) error {
 	defer leave()
 	if config.Mode != ModeController { // before the node is reconciled, which asks the keeper
 		watch := &driver.OrphanWatch{
-			KeeperSocket: config.KeeperSocket, Parts: parts, Abort: orphans.AbortConnection,
+			KeeperSocket: config.KeeperSocket, Parts: parts, Abort: func(record orphans.Record) (bool, error) { return orphans.Abort(record, mountinfo.Read) },
 			Gone: func(ctx context.Context) bool { return orphans.KeeperGone(ctx, config.KeeperSocket) },
 		}
 		group.Go(func() error { watch.Run(ctx); return nil })

@@ -17,8 +17,8 @@ type OrphanWatch struct {
 	Parts
 	// Gone says that no keeper listens, or that it was killed and cannot end: see orphans.KeeperGone.
 	Gone func(ctx context.Context) bool
-	// Abort ends the connection of a device, "major:minor".
-	Abort func(device string)
+	// Abort ends the connection of a record, if its mount is there.
+	Abort func(record orphans.Record) (aborted bool, err error)
 
 	silentSince time.Time
 	// left is what the keeper had written down when it was heard last, or wrote since.
@@ -90,8 +90,15 @@ func sameRecords(one, other []orphans.Record) bool {
 }
 
 func (w *OrphanWatch) abort(record orphans.Record) {
-	w.Abort(record.Device)
+	aborted, err := w.Abort(record)
+	if err != nil {
+		w.Log.Warn("cannot read the mounts", "error", err)
+		return
+	}
 	w.aborted[record] = true
+	if !aborted {
+		return
+	}
 	w.Metrics.Repaired("orphaned connection")
 	w.Log.Error("keeper and gateway have both ended; aborted a connection that no process can serve",
 		"volume", record.ID, "device", record.Device)

@@ -48,7 +48,10 @@ func TestConnectionsOfADeadKeeperAreAbortedThatNoGatewayHas(t *testing.T) {
 	var aborted []string
 	gone := false
 	watch := &OrphanWatch{
-		KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) },
+		KeeperSocket: socket, Parts: m.parts(t), Abort: func(record orphans.Record) (bool, error) {
+			aborted = append(aborted, record.Device)
+			return true, nil
+		},
 		Gone: func(context.Context) bool { return gone },
 	}
 	pass := func(time time.Duration) { m.now = m.now.Add(time); watch.Look(t.Context()) }
@@ -92,7 +95,10 @@ func TestAKeeperThatIsSlowIsNotGone(t *testing.T) {
 	}
 	var aborted []string
 	watch := &OrphanWatch{
-		KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) },
+		KeeperSocket: socket, Parts: m.parts(t), Abort: func(record orphans.Record) (bool, error) {
+			aborted = append(aborted, record.Device)
+			return true, nil
+		},
 		Gone: func(context.Context) bool { return false },
 	}
 	m.fail["keeper info"] = errors.New("no answer")
@@ -117,7 +123,10 @@ func TestAKeeperThatCameAndWentBetweenTwoLooksIsAnotherOne(t *testing.T) {
 	_ = lock.Close()
 	var aborted []string
 	watch := &OrphanWatch{
-		KeeperSocket: socket, Parts: m.parts(t), Abort: func(device string) { aborted = append(aborted, device) },
+		KeeperSocket: socket, Parts: m.parts(t), Abort: func(record orphans.Record) (bool, error) {
+			aborted = append(aborted, record.Device)
+			return true, nil
+		},
 		Gone: func(context.Context) bool { return true },
 	}
 	m.fail["keeper info"] = errors.New("nobody there")

@@ -147,12 +147,14 @@ func (s *Succession) receive() error {
 		if err != nil {
 			return err
 		}
-		s.Keeper.sessions[handed.ID] = &session{
+		made := &session{
 			id: handed.ID, target: handed.Target, mountPoint: handed.MountPoint, device: handed.Device,
 			readOnly: handed.ReadOnly, memoryBytes: handed.MemoryBytes, takes: handed.Takes, held: time.Now().UnixNano(),
 			record: handed.Data,
 			fuse:   files[0], memory: files[1],
 		}
+		made.connection = s.Keeper.connectionOf(made)
+		s.Keeper.sessions[handed.ID] = made
 	}
 	return nil
 }

@@ -61,13 +61,18 @@ type session struct {
 	record      []byte
 	fuse        *os.File
 	memory      *os.File
-	notifier    notifier
+	// connection ends the session's connection, and never another one that got its device number.
+	connection connection
+	notifier   notifier
 	// noticing counts notices that are being written.
 	noticing atomic.Int32
 }
 
 func (s *session) close() {
 	s.notifier.close()
+	if s.connection != nil {
+		s.connection.Close()
+	}
 	keeperapi.CloseAll([]*os.File{s.fuse, s.memory})
 }
 
@@ -137,11 +142,22 @@ func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 
 // hold puts a session into the table.
 func (k *Keeper) hold(s *session) {
+	s.connection = k.connectionOf(s)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s.held = time.Now().UnixNano()
 	k.sessions[s.id] = s
 	k.noteHeld()
+}
+
+// connectionOf finds a session's connection. Where its mount is gone, its device number may be another's: then nothing is aborted.
+func (k *Keeper) connectionOf(s *session) connection {
+	found := k.system.connection(s.device)
+	if table, err := k.system.mounts(); err == nil && s.isBelow(table) {
+		return found
+	}
+	found.Close()
+	return (*orphans.Connection)(nil)
 }
 
 // noteHeld is called under mu, after each change of the table.
@@ -332,14 +348,14 @@ func (k *Keeper) unmountMount(s *session, force bool) error {
 	done := make(chan error, 1)
 	go func() { done <- k.detach(s.mountPoint, force) }()
 	if force {
-		k.system.abort(s.device)
+		s.connection.Abort()
 	}
 	select {
 	case err := <-done:
 		return err
 	case <-time.After(k.patience):
 	}
-	k.system.abort(s.device)
+	s.connection.Abort()
 	k.forget(s)
 	select {
 	case err := <-done:

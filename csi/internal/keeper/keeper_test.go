@@ -12,6 +12,7 @@ import (
 
 	"posixgateway.io/csi/internal/keeperapi"
 	"posixgateway.io/csi/internal/mountinfo"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // fakeSystem is a kernel with a mount table in memory.
@@ -23,6 +24,14 @@ type fakeSystem struct {
 	aborted  []string
 	stuck    chan struct{} // an unmount waits for it, when set
 }
+
+type fakeConnection struct {
+	system *fakeSystem
+	device string
+}
+
+func (c fakeConnection) Abort() { c.system.aborted = append(c.system.aborted, c.device) }
+func (c fakeConnection) Close() {}
 
 func (f *fakeSystem) keeper() *Keeper {
 	k := New("test")
@@ -58,7 +67,11 @@ func (f *fakeSystem) keeper() *Keeper {
 			f.table = nil
 			return nil
 		},
-		abort:  func(device string) { f.aborted = append(f.aborted, device) },
+		connection: func(device string) connection { return fakeConnection{f, device} },
+		abort: func(record orphans.Record) (bool, error) {
+			f.aborted = append(f.aborted, record.Device)
+			return true, nil
+		},
 		mounts: func() (mountinfo.Table, error) { return f.table, f.fail["mounts"] },
 	}
 	return k

@@ -44,7 +44,7 @@ func (k *Keeper) endNotices(s *session) {
 	const pause = 10 * time.Millisecond
 	for deadline := time.Now().Add(k.patience); s.noticing.Load() > 0; time.Sleep(pause) {
 		if time.Now().After(deadline) {
-			k.system.abort(s.device)
+			s.connection.Abort()
 			return
 		}
 	}

@@ -131,14 +131,25 @@ func TestANoticeThatWaitsHindersNeitherTheNextServerNorTheNextKeeper(t *testing.
 	mustEnd(t, old)
 }
 
+// watchedConnection says when it is aborted.
+type watchedConnection struct {
+	connection
+	aborted chan<- struct{}
+}
+
+func (c watchedConnection) Abort() {
+	c.connection.Abort()
+	c.aborted <- struct{}{}
+}
+
 // It waits for an answer of a server that is gone, and so does the program.
 func TestAnUnmountEndsNoticesThatWait(t *testing.T) {
 	fusetest.RequireFuse(t)
 	k := New("g")
 	k.patience = 2 * time.Second // a helper has to start meanwhile
-	aborted := make(chan string, 8)
-	abortReally := k.system.abort
-	k.system.abort = func(device string) { abortReally(device); aborted <- device }
+	aborted := make(chan struct{}, 8)
+	find := k.system.connection
+	k.system.connection = func(device string) connection { return watchedConnection{find(device), aborted} }
 	s := newTestServer(t, k, filepath.Join(t.TempDir(), "k.sock"))
 	target, server := mounted(t, s.client, "vol-1")
 	if err := read(t, target); err != nil {

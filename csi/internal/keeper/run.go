@@ -161,10 +161,15 @@ func (k *Keeper) abortLeft(config Config) int {
 		if held || !record.IsMounted(table) {
 			delete(k.left, id)
 		} else if orphans.Unserved(config.Socket, id) {
-			k.system.abort(record.Device)
+			aborted, err := k.system.abort(record)
+			if err != nil {
+				continue // looked at again
+			}
 			delete(k.left, id)
-			config.Log.Warn("aborted a connection that no process can serve: unmount it and mount it again",
-				"id", id, "device", record.Device)
+			if aborted {
+				config.Log.Warn("aborted a connection that no process can serve: unmount it and mount it again",
+					"id", id, "device", record.Device)
+			}
 		}
 	}
 	k.noteHeld()

@@ -23,14 +23,24 @@ type system struct {
 	// mount puts the connection at target and returns where it really is (symbolic links resolved).
 	mount   func(request *keeperapi.Request, fuse *os.File) (mountPoint string, err error)
 	unmount func(mountPoint string, detach bool) error
-	// abort ends a connection whatever its server does; best effort.
-	abort  func(device string)
+	// connection finds the one that has the device number now. The mount table that is read afterwards says whose it is.
+	connection func(device string) connection
+	// abort ends the connection of a record, if its mount is there.
+	abort  func(record orphans.Record) (aborted bool, err error)
 	mounts func() (mountinfo.Table, error)
+}
+
+// connection is what ends one whatever its server does, and never another that got its device number: see orphans.Connection.
+type connection interface {
+	Abort()
+	Close()
 }
 
 func kernel() system {
 	return system{
-		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmountByHelper, abort: orphans.AbortConnection, mounts: mountinfo.Read,
+		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmountByHelper, mounts: mountinfo.Read,
+		connection: func(device string) connection { return orphans.Open(device) },
+		abort:      func(record orphans.Record) (bool, error) { return orphans.Abort(record, mountinfo.Read) },
 	}
 }
 

@@ -245,13 +245,50 @@ func lookAt(pid, task int) prospect {
 // connections is where fusectl belongs.
 const connections = "/sys/fs/fuse/connections"
 
-// AbortConnection ends a connection whatever its server does; best effort. Mounts fusectl for a moment where it is not.
-func AbortConnection(device string) {
+// Connection is a FUSE connection that can be aborted whatever its server does. The device number of a connection that has ended
+// is the next mount's at once. So this is the file of fusectl, which the kernel takes off its connection when that ends
+// (fuse_ctl_remove_conn of fs/fuse/control.c): open it first, see in the mount table read afterwards that the device is the one
+// that is meant, and then abort. For one goroutine at a time; nil is one that cannot be aborted.
+type Connection struct{ abort *os.File }
+
+// Open finds the connection that has the device number now, "major:minor"; best effort. Mounts fusectl for a moment where it is
+// not. The caller closes it.
+func Open(device string) *Connection {
 	_, minor, _ := strings.Cut(device, ":")
 	path := filepath.Join(connections, minor, "abort")
-	if os.WriteFile(path, []byte("1"), 0) == nil || unix.Mount("fusectl", connections, "fusectl", 0, "") != nil {
-		return
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil && unix.Mount("fusectl", connections, "fusectl", 0, "") == nil {
+		file, err = os.OpenFile(path, os.O_WRONLY, 0)
+		_ = unix.Unmount(connections, unix.MNT_DETACH)
 	}
-	_ = os.WriteFile(path, []byte("1"), 0) // the connection may have ended
-	_ = unix.Unmount(connections, unix.MNT_DETACH)
+	if err != nil {
+		return nil
+	}
+	return &Connection{abort: file}
+}
+
+// Abort ends the connection, unless it has ended.
+func (c *Connection) Abort() {
+	if c != nil {
+		_, _ = c.abort.WriteString("1")
+	}
+}
+
+// Close leaves the connection as it is.
+func (c *Connection) Close() {
+	if c != nil {
+		_ = c.abort.Close()
+	}
+}
+
+// Abort ends the connection of a record, if the mount table still has its mount.
+func Abort(record Record, read func() (mountinfo.Table, error)) (aborted bool, err error) {
+	connection := Open(record.Device)
+	defer connection.Close()
+	table, err := read()
+	if err != nil || !record.IsMounted(table) {
+		return false, err
+	}
+	connection.Abort()
+	return true, nil
 }

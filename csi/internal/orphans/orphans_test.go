@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"posixgateway.io/csi/internal/fusetest"
 	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/mountinfo"
 )
 
 func TestASessionIsUnservedWhenTheLastHolderOfItsLockIsGone(t *testing.T) {
@@ -141,4 +143,88 @@ func awaitDying(t *testing.T, pid int) {
 			t.Fatal("it was killed, and nobody waited for it")
 		}
 	}
+}
+
+// A device number goes to the next mount as soon as its own is gone.
+func TestTheConnectionThatGotTheDeviceNumberOfAnotherIsNotAborted(t *testing.T) {
+	fusetest.RequireFuse(t)
+	target := t.TempDir()
+	mounted := serveAt(t, target)
+	record := Record{ID: "a", Device: mounted.device, MountPoint: target}
+	connection := Open(mounted.device)
+	defer connection.Close()
+	mounted.end()
+	next := serveAt(t, target)
+	defer next.end()
+	if next.device != mounted.device {
+		t.Skipf("the next mount is %s, not %s", next.device, mounted.device)
+	}
+	connection.Abort()
+	if err := fusetest.Read(target); err != nil {
+		t.Fatal("the next mount was aborted:", err)
+	}
+	elsewhere := record
+	elsewhere.MountPoint += "/elsewhere"
+	if aborted, err := Abort(elsewhere, mountinfo.Read); err != nil || aborted || fusetest.Read(target) != nil {
+		t.Fatal("a mount of another place was aborted:", aborted, err)
+	}
+	if aborted, err := Abort(record, mountinfo.Read); err != nil || !aborted || fusetest.Read(target) == nil {
+		t.Fatal("the mount of the record was not aborted:", aborted, err)
+	}
+}
+
+// The mount of the record ends while the mount table is read, and another gets its number.
+func TestARecordIsOfTheConnectionThatWasThereBeforeTheMountTableWasRead(t *testing.T) {
+	fusetest.RequireFuse(t)
+	target, other := t.TempDir(), t.TempDir()
+	mounted := serveAt(t, target)
+	var next served
+	aborted, err := Abort(Record{ID: "a", Device: mounted.device, MountPoint: target}, func() (mountinfo.Table, error) {
+		table, err := mountinfo.Read()
+		mounted.end()
+		next = serveAt(t, other)
+		return table, err
+	})
+	defer next.end()
+	if next.device != mounted.device {
+		t.Skipf("the next mount is %s, not %s", next.device, mounted.device)
+	}
+	if err != nil || !aborted || fusetest.Read(other) != nil {
+		t.Fatal("the next mount was aborted:", aborted, err, fusetest.Read(other))
+	}
+}
+
+// served is a mount that this process serves.
+type served struct {
+	device string
+	end    func()
+}
+
+func serveAt(t *testing.T, target string) served {
+	t.Helper()
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)
+	if err := unix.Mount("a", target, keeperapi.FSType, unix.MS_NOSUID|unix.MS_NODEV, data); err != nil {
+		t.Fatal(err)
+	}
+	server, err := fusetest.Serve(os.NewFile(uintptr(fd), "/dev/fuse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := mountinfo.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mount, _ := table.At(target)
+	end := sync.OnceFunc(func() {
+		if err := unix.Unmount(target, 0); err != nil {
+			t.Error(err, unix.Unmount(target, unix.MNT_DETACH))
+		}
+		server.Stop()
+	})
+	t.Cleanup(end)
+	return served{device: mount.Device, end: end}
 }

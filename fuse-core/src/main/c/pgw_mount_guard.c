@@ -154,12 +154,15 @@ static void abort_connection(const char *target, const char *device) {
     if (umount2(target, MNT_FORCE | UMOUNT_NOFOLLOW) == 0 || errno != EPERM || minor == NULL) {
         return;
     }
-    /* The file belongs to whoever mounted through fusermount. */
+    /* The file belongs to whoever mounted through fusermount. It is of the connection that has the
+     * number now: of ours, if the mount is still there once it is open. */
     snprintf(path, sizeof path, "/sys/fs/fuse/connections/%.16s/abort", minor + 1);
     int abort_file = open(path, O_WRONLY | O_CLOEXEC);
     if (abort_file >= 0) {
-        ssize_t written = write(abort_file, "1", 1);
-        (void)written;
+        if (still_mounted(target, device)) {
+            ssize_t written = write(abort_file, "1", 1);
+            (void)written;
+        }
         close(abort_file);
     }
 }
