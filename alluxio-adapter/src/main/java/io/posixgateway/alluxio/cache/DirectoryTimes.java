@@ -396,11 +396,6 @@ public final class DirectoryTimes implements AutoCloseable {
         return windows.get(directory.node());
     }
 
-    /** May what is said of the directory be of changes here? */
-    boolean concern(Inode directory) {
-        return any && of(directory) != null;
-    }
-
     /**
      * What Alluxio says of a directory, with the times that were shown, if only changes here have moved its own since.
      *

@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
-import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
@@ -158,9 +157,7 @@ public final class Listings {
             }
             return;
         }
-        Facts before = child.facts();
-        boolean older = before != null && before.fetchedNanos() - request.nanos < 0;
-        if (older && child.fileId() == status.id() && !metadata.times().concern(child)) {
+        if (child.fileId() == status.id()) {
             metadata.see(child, status, request.issued, request.nanos);
             table.see(directory, name, child, request.issued, request.nanos);
         }

@@ -87,6 +87,28 @@ class HotDirectoryTest {
         }
     }
 
+    /** What is said of a file is of before this mount changed it; of all others it counts. */
+    @Test
+    void listing_answeredBeforeChmodOfOneFile_countsForTheOthers() throws Exception {
+        makeFiles(FILES);
+        try (MemoryMount mount = mount()) {
+            FuseNode changed = mount.lookup("/f0");
+            FuseNode old = mount.lookup("/f1");
+            cluster.clock().advance(Duration.ofSeconds(1));
+            mount.faults().on(StoreCall.LIST).after(() -> mount.requests().chmod(changed.id(), 0600));
+            for (int i = 2; i < 2 + HotDirectories.ASKS; i++) {
+                mount.lookup("/f" + i);
+            }
+            Background.listed(mount.fileSystem());
+            mount.faults().forgetCounts();
+            assertThat(mount.requests().getattr(changed.id()).mode() & 0777).isEqualTo(0600);
+            open(mount, old);
+            assertThat(mount.faults().count(StoreCall.STATUS))
+                    .as("the listing validated it")
+                    .isZero();
+        }
+    }
+
     @Test
     void missingName_ofDirectoryThatIsListedAhead_isFoundAfterASecond() throws Exception {
         makeFiles(100);
