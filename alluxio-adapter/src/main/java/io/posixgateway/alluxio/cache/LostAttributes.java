@@ -32,8 +32,8 @@ public final class LostAttributes {
     }
 
     /**
-     * What Alluxio says of a file, with what is known to be lost of it, which Alluxio has again then. Its times are the object's: whether
-     * the content is the same is not known.
+     * What Alluxio says of a file, with what is known to be lost of it, which Alluxio has again then: a change by this mount. Its times are
+     * the object's: whether the content is the same is not known.
      *
      * @param known what had the name before; null: nothing
      */

@@ -233,6 +233,9 @@ public final class Metadata {
     private FileStatus instead(Inode inode, @Nullable FileStatus there) throws StoreException {
         if (there != null && adopts(inode, there)) {
             FileStatus whole = lost.repaired(inode, there, () -> pathOf(inode));
+            if (!whole.equals(there)) {
+                inode.forgetFacts(generation().changed());
+            }
             table.numbers().adopted(inode, reader.read(whole, nowNanos()).number());
             return whole;
         }
@@ -421,7 +424,7 @@ public final class Metadata {
         FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
-        see(child, status, issued, nowNanos());
+        see(child, status, status.equals(said) ? issued : generation().changed(), nowNanos());
         return table.see(directory, name, child, issued, freshness.nowNanos()) ? child : null;
     }
 

@@ -9,9 +9,14 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreCall;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -128,6 +133,43 @@ class LostAttributesTest {
         assertThat(mount.read("/file")).isEqualTo("of others");
         assertThat(mount.requests().stat(mount.lookup("/file").id()).modified())
                 .isEqualTo(cluster.clock().instant());
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** They are given back by this mount: a response to a request from before, which lacks them, is older. */
+    @ParameterizedTest
+    @ValueSource(strings = {"lookup", "getattr"})
+    void response_ofBeforeAttributesAreGivenBack_doesNotTakeThemAgain(String request) throws Exception {
+        make("/file", content(3, 1));
+        long node = mount.lookup("/file").id();
+        Callable<FuseNode> asks = request.equals("lookup")
+                ? () -> mount.lookup("/file")
+                : () -> mount.requests().getattr(node);
+        cluster.clock().advance(LONGER_THAN_BELIEVED);
+        cluster.ufs().write("/file", "of others".getBytes(StandardCharsets.UTF_8));
+        other.compared("/file");
+        CountDownLatch answered = new CountDownLatch(1);
+        CountDownLatch given = new CountDownLatch(1);
+        FutureTask<FuseNode> late = new FutureTask<>(asks);
+        mount.faults().on(StoreCall.CHANGE).at("/file").before(() -> {
+            mount.faults().on(StoreCall.STATUS).at("/file").after(() -> {
+                answered.countDown();
+                await(given);
+            });
+            new Thread(late, "late").start();
+            await(answered);
+        });
+        assertThat(asks.call().mode() & 0777).isEqualTo(0640);
+        given.countDown();
+        assertThat(late.get(60, TimeUnit.SECONDS).mode() & 0777).isEqualTo(0640);
+        assertThat(mount.stat("/file").mode() & 0777).isEqualTo(0640);
     }
 
     /** A file that another client of Alluxio put there has what that one gave it. */
