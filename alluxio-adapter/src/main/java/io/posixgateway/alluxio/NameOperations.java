@@ -148,9 +148,9 @@ final class NameOperations {
 
     /** A file that the spool's disk has no room for, or that cannot be recorded there: nobody is to find it. */
     private void giveBack(Place place, Taken taken) {
-        takenAway(place);
         taken.sink.cancel();
         volume.drafts.reservations().giveBack(taken.draft);
+        takenAway(place);
         settleReservations();
     }
 
@@ -238,14 +238,8 @@ final class NameOperations {
         FileStatus planned = newFiles.plan(request, directory, new Making(Stat.S_IFDIR | mode, 0, Making.NO_TARGET));
         Inode made;
         try (NameChange change = volume.metadata.times().changing(directory)) {
-            changing(
-                    () -> moves.stay(directory, () -> makeDirectory(directory, name, planned)),
-                    new Place(directory, name));
-            made = volume.metadata.look(directory, name);
-            change.made(made == null ? 0 : madeMillis(made));
-        }
-        if (made == null) {
-            return -Errno.ENOENT;
+            made = changing(() -> makeDirectory(directory, name, planned), new Place(directory, name));
+            change.made(madeMillis(made));
         }
         directory.dentries().named(made, null, name, true);
         if (made.isDirectory()) {
@@ -254,12 +248,20 @@ final class NameOperations {
         return volume.enter(request, made, entry);
     }
 
-    private String makeDirectory(Inode directory, Name name, FileStatus planned) throws StoreException {
-        String path = volume.metadata.newPathOf(directory, name);
-        return Reservations.taking(volume.store, path, () -> {
-            volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
-            return path;
+    private Inode makeDirectory(Inode directory, Name name, FileStatus planned) throws StoreException {
+        String made = moves.stay(directory, () -> {
+            String path = volume.metadata.newPathOf(directory, name);
+            return Reservations.taking(volume.store, path, () -> {
+                volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
+                return path;
+            });
         });
+        Inode found = volume.metadata.look(directory, name);
+        if (found == null) {
+            throw new StoreException(
+                    Errno.ENOENT, made + " was removed by another client as soon as it was made", null);
+        }
+        return found;
     }
 
     /** Of a directory that was just made; 0: others have made names in it already. */
@@ -321,9 +323,9 @@ final class NameOperations {
     }
 
     /** Changes names; where nobody knows whether it did, they are asked for again. */
-    private void changing(Drafts.Step step, Place... places) throws StoreException {
+    private <T> T changing(Moves.Work<T> work, Place... places) throws StoreException {
         try {
-            step.run();
+            return work.run();
         } catch (StoreException e) {
             for (Place place : places) {
                 volume.notices.unsure(volume.table, place.directory, place.name, e);
@@ -417,12 +419,13 @@ final class NameOperations {
         DirectoryTimes times = volume.metadata.times();
         try (NameChange leaves = times.changing(from.directory);
                 NameChange comes = times.changing(to.directory)) {
-            Drafts.Step step = () -> {
+            Moves.Work<Inode> work = () -> {
                 boolean free = renameOver(child, from, to, target, replaces);
                 leaves.done(-1);
                 comes.done(free ? 1 : 0);
+                return child;
             };
-            changing(step, from, to);
+            changing(work, from, to);
         }
     }
 
@@ -481,18 +484,15 @@ final class NameOperations {
     }
 
     /** While nobody goes by the path of what is moved, or by one below it, and nothing above moves. */
-    private void alone(Inode child, Place from, Place to, Drafts.Step step) throws StoreException {
+    private Inode alone(Inode child, Place from, Place to, Drafts.Step step) throws StoreException {
         Moves.Work<Inode> work = () -> {
             step.run();
             return child;
         };
         if (!child.isDirectory()) {
-            moves.stay(from.directory, () -> moves.stay(to.directory, () -> moves.move(child, work)));
-        } else if (from.equals(to)) {
-            moves.move(child, work);
-        } else {
-            moves.rename(child, to.directory, to.name, work);
+            return moves.stay(from.directory, () -> moves.stay(to.directory, () -> moves.move(child, work)));
         }
+        return from.equals(to) ? moves.move(child, work) : moves.rename(child, to.directory, to.name, work);
     }
 
     /** The name stays in listings meanwhile. */

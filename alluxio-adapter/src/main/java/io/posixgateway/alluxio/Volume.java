@@ -148,6 +148,7 @@ final class Volume implements AutoCloseable {
         this.change = new ClusterChange(this, alluxio, kept);
         drafts.readFrom(orphans::open);
         replacer.whenResolved(this::askAgain);
+        drafts.reservations().whenResolved(this::askAgain);
     }
 
     private static FileReaders readers(Store store, AdapterOptions options, Clock clock) {

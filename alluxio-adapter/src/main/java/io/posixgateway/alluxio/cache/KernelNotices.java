@@ -184,12 +184,11 @@ public final class KernelNotices implements AutoCloseable {
 
     /**
      * A change of a name, or of what has it, has failed. Where its outcome is unknown it counts as in flight for a while: what the kernel
-     * and the table know of the name is asked for again, each time.
+     * and the table know of the name, and of the times of its directory, is asked for again, each time.
      */
     public void unsure(InodeTable table, Inode directory, Name name, StoreException failure) {
         if (failure.isOutcomeUnknown()) {
-            table.unsure(directory, name, clock.nanos() + UNSURE_NANOS);
-            later(new Appeared(directory, name.copy()));
+            unsure(table, directory, name, clock.nanos() + UNSURE_NANOS);
             Inode child = table.child(directory, name);
             if (child != null) {
                 lengthChanged(child.node());
@@ -197,18 +196,27 @@ public final class KernelNotices implements AutoCloseable {
         }
     }
 
+    private void unsure(InodeTable table, Inode directory, Name name, long untilNanos) {
+        table.unsure(directory, name, untilNanos);
+        later(new Appeared(directory, name.copy()));
+        lengthChanged(directory.node());
+    }
+
     /** The outcome of a change of a name, or of what has it, was unknown until now: both are asked for again. */
     public void resolved(InodeTable table, Inode directory, Name name) {
-        table.unsure(directory, name, clock.nanos());
-        later(new Appeared(directory, name.copy()));
+        unsure(table, directory, name, clock.nanos());
         Inode child = table.child(directory, name);
         if (child != null) {
             forget(table, child);
         }
     }
 
-    /** As {@link #unsure}, of what has a name. */
+    /** As {@link #unsure}, of attributes. What has no name, as the root, is asked for once; an orphan stays what was last seen. */
     public void unsure(InodeTable table, Inode inode, StoreException failure) {
+        if (failure.isOutcomeUnknown() && !inode.unlinked()) {
+            inode.forgetFacts(table.generation().changed());
+            lengthChanged(inode.node());
+        }
         Inode parent = table.parent(inode);
         Name name = table.name(inode);
         if (parent != null && name != null) {

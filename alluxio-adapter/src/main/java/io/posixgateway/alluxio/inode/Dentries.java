@@ -286,7 +286,7 @@ public final class Dentries {
         dropMissing(name);
     }
 
-    /** May a change by this mount that has an unknown outcome be done yet? Then nothing that is said of the name is believed later. */
+    /** Returns whether a change of the name by this mount is in flight as its outcome is unknown: then no response about it is kept. */
     public boolean isUnsure(Name name, Clock clock) {
         return unsure != null && isUnsure(name, clock.nanos());
     }
@@ -295,17 +295,17 @@ public final class Dentries {
         return isAnyUnsure(nowNanos) && unsure != null && unsure.containsKey(name);
     }
 
-    private boolean isAnyUnsure(long nowNanos) {
+    /** The same of any name. */
+    boolean isAnyUnsure(Clock clock) {
+        return unsure != null && isAnyUnsure(clock.nanos());
+    }
+
+    private synchronized boolean isAnyUnsure(long nowNanos) {
         Map<Name, Long> all = unsure;
         if (all != null) {
             all.values().removeIf(until -> until - nowNanos <= 0);
             unsure = all.isEmpty() ? null : all;
         }
-        return unsure != null;
-    }
-
-    /** Never waits. */
-    boolean isAnyUnsure() {
         return unsure != null;
     }
 

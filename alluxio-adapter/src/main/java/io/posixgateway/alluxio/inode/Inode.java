@@ -351,13 +351,16 @@ public final class Inode implements Dentries.Dentry {
         return written;
     }
 
-    /** May a change by this mount, of it or of its name, that has an unknown outcome be done yet? Never waits. */
+    /** Returns whether a change by this mount, of it, its name or a name in it, is in flight as its outcome is unknown. Never waits. */
     public boolean isUnsure(Clock clock) {
+        if (dentries != null && dentries.isAnyUnsure(clock)) {
+            return true;
+        }
         Inode directory = parent;
         byte[] own = name;
         return directory != null
                 && own != null
-                && directory.dentries().isAnyUnsure()
+                && directory.dentries().isAnyUnsure(clock)
                 && directory.dentries().isUnsure(Name.of(own), clock);
     }
 

@@ -397,6 +397,7 @@ public final class InodeTable {
         long reached = generation.changed();
         directory.dentries().unsure(name, untilNanos);
         directory.dentries().forgot(reached);
+        directory.timesAreOld(reached);
         Inode child = child(directory, name);
         if (child != null) {
             child.raise(reached);

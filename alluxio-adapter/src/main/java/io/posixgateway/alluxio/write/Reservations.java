@@ -15,6 +15,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,9 +36,15 @@ public final class Reservations {
     private final ReentrantLock settling = new ReentrantLock();
 
     private final AtomicBoolean requested = new AtomicBoolean();
+    private volatile Consumer<String> resolved = path -> {};
 
     public Reservations(Store store) {
         this.store = store;
+    }
+
+    /** From now on this hears of each path of which it is known again what has it. On any thread. */
+    public void whenResolved(Consumer<String> listener) {
+        resolved = listener;
     }
 
     /** The number of the creation that this spool file belongs to. */
@@ -125,6 +132,7 @@ public final class Reservations {
                 if (unsure.remove(path, before)) {
                     before.abandon();
                 }
+                resolved.accept(path);
             }
         } finally {
             settling.unlock();

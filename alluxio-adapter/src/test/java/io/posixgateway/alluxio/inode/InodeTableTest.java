@@ -119,6 +119,17 @@ class InodeTableTest {
         assertThat(child("f")).isNull();
     }
 
+    /** It may say what is known, and be of before the change all the same. */
+    @Test
+    void see_ofRequestBeforeChangeOfUnknownOutcome_isTooOld() {
+        at(table.root(), "f", 10, false);
+        long issued = issued();
+        table.unsure(table.root(), Name.of("f"), Long.MAX_VALUE / 2);
+        assertThat(see("f", 10, issued)).isFalse();
+        assertThat(table.seeMissing(table.root(), Name.of("f"), issued, 9)).isNull();
+        assertThat(see("f", 10, issued())).isTrue();
+    }
+
     @Test
     void see_ofRequestBeforeReplacement_doesNotFindTheOldContent() {
         Inode file = at(table.root(), "f", 10, false);

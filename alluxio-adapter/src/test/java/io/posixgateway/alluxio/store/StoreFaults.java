@@ -291,6 +291,14 @@ public final class StoreFaults {
         return reach.get();
     }
 
+    private static <T> T done(Fault fault, Work<T> work) throws StoreException {
+        try {
+            return work.run();
+        } finally {
+            fault.after.run(); // that nothing is there is an answer, too
+        }
+    }
+
     <T> T call(StoreCall call, String path, Work<T> work) throws StoreException {
         Fault fault = take(call, path);
         if (fault == null) {
@@ -316,8 +324,7 @@ public final class StoreFaults {
         }
         reach.set(fault.comesTo);
         try {
-            T result = reached(call, path, work);
-            fault.after.run();
+            T result = done(fault, () -> reached(call, path, work));
             if (fault.end == End.ANSWER_LOST) {
                 throw fault.errno == 0
                         ? unanswered(call, path)

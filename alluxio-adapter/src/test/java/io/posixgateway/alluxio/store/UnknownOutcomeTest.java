@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.store.RecordingKernel.Notice;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Changes of which nobody knows whether Alluxio made them, or will: for a while the names concerned are asked for each time, and the
@@ -18,6 +21,8 @@ class UnknownOutcomeTest {
     private static final Duration NOTHING = Duration.ZERO;
     /** So long a request may be done late. */
     private static final Duration LATE = Duration.ofMinutes(1);
+
+    private static final Duration SOON = Duration.ofSeconds(20);
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final MemoryMount mount = MemoryMount.of(cluster.connect())
@@ -132,6 +137,74 @@ class UnknownOutcomeTest {
         assertThat(lookup("d").nameValid()).isPositive();
     }
 
+    /** It was made, and then not found: nobody answered. */
+    @Test
+    void mkdir_whoseLookupFails_isSeenAtOnce() {
+        mount.requests().getattr(FuseRequests.ROOT); // the first time that it is seen, names are forgotten
+        assertThat(mount.exists("/d")).isFalse();
+        mount.faults().on(StoreCall.STATUS).at("/d").fail(Errno.EIO);
+        fails(() -> mount.mkdir("/d"));
+        assertThat(mount.exists("/d")).isTrue();
+    }
+
+    /** What was made is removed, as soon as Alluxio answers: before the name counts as known again, or when it does for long. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void create_whoseAnswerIsLost_leavesNoNameWhenItIsUndone(boolean late) throws Exception {
+        mount.faults().on(StoreCall.CREATE).loseAnswer();
+        StoreFaults.Held undone = mount.faults().on(StoreCall.CREATE).hold();
+        fails(() -> mount.create("/new"));
+        undone.await();
+        cluster.clock().advance(late ? LATE : NOTHING);
+        assertThat(mount.list("/")).containsExactly("new");
+        cluster.clock().advance(Duration.ofSeconds(1));
+        undone.open();
+        Eventually.holds("it is gone", SOON, () -> !mount.exists("/new"));
+        assertThat(mount.requests().getattr(FuseRequests.ROOT).modifiedMillis())
+                .isEqualTo(cluster.clock().instant().toEpochMilli());
+    }
+
+    @Test
+    void unlink_thatIsDoneLate_movesTheTimeOfItsDirectoryWhenItIs() throws Exception {
+        mount.write("/file", "text");
+        FuseNode before = mount.requests().getattr(FuseRequests.ROOT);
+        assertThat(before.attributesValid()).isPositive();
+        mount.kernel().clear();
+        mount.faults().on(StoreCall.DELETE).loseRequest();
+        fails(() -> mount.unlink("/file"));
+        mount.kernel().await(Notice.attributes(FuseRequests.ROOT));
+        FuseNode during = mount.requests().getattr(FuseRequests.ROOT);
+        assertThat(during.attributesValid()).isEqualTo(NOTHING);
+        cluster.clock().advance(Duration.ofSeconds(10));
+        other.unlink("/file");
+        assertThat(mount.requests().getattr(FuseRequests.ROOT).modifiedMillis()).isGreaterThan(during.modifiedMillis());
+        cluster.clock().advance(LATE);
+        assertThat(mount.requests().getattr(FuseRequests.ROOT).attributesValid())
+                .isPositive();
+    }
+
+    /** Nobody asks while it counts as in flight. */
+    @Test
+    void chmod_whoseAnswerIsLost_isSeenLater() {
+        mount.write("/file", "text");
+        FuseNode file = mount.stat("/file");
+        mount.faults().on(StoreCall.CHANGE).loseAnswer();
+        fails(() -> mount.requests().chmod(file.id(), 0600));
+        cluster.clock().advance(LATE);
+        assertThat(mount.requests().getattr(file.id()).mode() & 0777).isEqualTo(0600);
+    }
+
+    /** It has no name that could be in flight. */
+    @Test
+    void chmod_ofRootWhoseAnswerIsLost_isSeenAtOnce() throws Exception {
+        mount.requests().getattr(FuseRequests.ROOT);
+        mount.kernel().clear();
+        mount.faults().on(StoreCall.CHANGE).loseAnswer();
+        fails(() -> mount.requests().chmod(FuseRequests.ROOT, 0700));
+        assertThat(mount.requests().getattr(FuseRequests.ROOT).mode() & 0777).isEqualTo(0700);
+        mount.kernel().await(Notice.attributes(FuseRequests.ROOT));
+    }
+
     @Test
     void chmod_whoseAnswerIsLost_isSeenAtOnce() throws Exception {
         mount.write("/file", "text");
@@ -143,6 +216,14 @@ class UnknownOutcomeTest {
         FuseNode now = mount.requests().getattr(file.id());
         assertThat(now.mode() & 0777).isEqualTo(0600);
         assertThat(now.attributesValid()).isEqualTo(NOTHING);
+    }
+
+    /** Of the name nothing was known that could be newer. */
+    @Test
+    void lookup_answeredBeforeMkdirWhoseAnswerIsLost_isAskedAgain() {
+        mount.faults().on(StoreCall.MAKE_DIRECTORY).loseAnswer();
+        mount.faults().on(StoreCall.STATUS).at("/d").after(() -> fails(() -> mount.mkdir("/d")));
+        assertThat(mount.exists("/d")).isTrue();
     }
 
     /** Answered before it: it is of a time before the change, which may have been made. */

@@ -74,6 +74,18 @@ class UnrecordedChangeTest {
         }
     }
 
+    /** Until it is removed, whoever lists the directory finds it. */
+    @Test
+    void creation_thatCannotBeRecorded_leavesItsNameFree_thoughItWasListed() {
+        try (MemoryMount mount = mount()) {
+            mount.faults().on(StoreCall.CREATE).after(this::refuseRecords);
+            mount.faults().on(StoreCall.DELETE).before(() -> assertThat(mount.list("/"))
+                    .containsExactly("file"));
+            assertThatThrownBy(() -> mount.create("/file")).isInstanceOf(FuseFailure.class);
+            assertThat(mount.exists("/file")).isFalse();
+        }
+    }
+
     /** Where Alluxio does not answer meanwhile, the next one who wants the name gets it. */
     @Test
     void creation_thatCannotBeRecorded_givesItsNameBackWhenAlluxioAnswers() throws Exception {
