@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -193,6 +194,28 @@ class MovedTimesTest {
             Stated shown = stat(mount, "/d");
             assertThat(shown.accessed()).as("when Alluxio is asked").isEqualTo(made.accessed());
             assertThat(shown.modified()).isAfter(made.modified());
+            staysLaterAndElsewhere(mount, "/d", shown);
+        }
+    }
+
+    /** What Alluxio said before the last change of names is not what is shown since, nor kept in its place. */
+    @Test
+    void timeOfDirectory_thatAlluxioAnswersBeforeANameIsRemoved_stays() {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.mkdir("/d");
+            mount.write("/d/first", "content");
+            mount.write("/d/second", "content");
+            aMomentLater();
+            mount.unlink("/d/first");
+            mount.fileSystem().invalidate("/d");
+            mount.faults().on(StoreCall.STATUS).at("/d").after(() -> {
+                aMomentLater();
+                mount.unlink("/d/second");
+            });
+            stat(mount, "/d");
+            Stated shown = stat(mount, "/d");
+            assertThat(shown.modified())
+                    .isAfterOrEqualTo(cluster.clock().instant().truncatedTo(ChronoUnit.MILLIS));
             staysLaterAndElsewhere(mount, "/d", shown);
         }
     }

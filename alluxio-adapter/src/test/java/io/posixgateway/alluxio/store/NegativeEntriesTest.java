@@ -102,6 +102,22 @@ class NegativeEntriesTest {
         }
     }
 
+    /** The number of names that Alluxio said is of before the change. */
+    @Test
+    void names_ofADirectoryThatIsAnsweredBeforeAChangeByThisMount_stayKnownToBeMissing() {
+        try (MemoryMount mount = mount().open()) {
+            mount.mkdir("/d");
+            long directory = mount.lookup("/d").id();
+            cluster.clock().advance(SECOND);
+            mount.faults().on(StoreCall.STATUS).at("/d").after(() -> mount.create("/d/made")
+                    .close());
+            assertThat(mount.requests().lookup(directory, "absent").id()).isZero();
+            mount.faults().forgetCounts();
+            assertThat(mount.requests().lookup(directory, "other").id()).isZero();
+            assertThat(mount.faults().counts()).isEmpty();
+        }
+    }
+
     @Test
     void zero_asksEachTime_andMetadataTtlIsTheMost() {
         try (MemoryMount never = mount().with("negative_ttl", "0").open();
