@@ -27,12 +27,12 @@ final class KnownNames {
      */
     boolean stay(Inode directory, @Nullable Facts before, FileStatus said, long issued, long nowNanos) {
         Dentries names = directory.dentries();
-        int unsure = names.unsure(directory.isNewerThan(issued));
+        int uncounted = names.uncounted(directory.isNewerThan(issued));
         boolean own = before != null
                 && before.fileId() == said.id()
-                && Math.abs(said.lengthBytes() - before.lengthBytes()) <= unsure
-                && times.covers(directory, before, said.modifiedMillis(), unsure > 0);
-        names.looked(nowNanos, !own || unsure == 0);
+                && Math.abs(said.lengthBytes() - before.lengthBytes()) <= uncounted
+                && times.covers(directory, before, said.modifiedMillis(), uncounted > 0);
+        names.looked(nowNanos, !own || uncounted == 0);
         return own;
     }
 }

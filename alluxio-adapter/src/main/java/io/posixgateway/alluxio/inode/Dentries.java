@@ -7,10 +7,8 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,10 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Dentries {
     private static final int MOST_MISSING = 10_000;
-    private static final int MOST_REPLACED = 32;
-    private static final int MOST_TAKEN = 64;
-    /** No listing takes longer. */
-    private static final long LISTED_NANOS = 60_000_000_000L;
 
     private static final @Nullable Inode[] NONE = new @Nullable Inode[2];
 
@@ -51,15 +45,6 @@ public final class Dentries {
     }
 
     /**
-     * A file at a name that is being replaced, or was.
-     *
-     * @param by what is there afterwards
-     * @param over is it done?
-     * @param untilNanos when it was
-     */
-    private record Replacement(Inode by, boolean over, long untilNanos) {}
-
-    /**
      * The directory's own time and number of entries are what they were when it was listed: its files are the same.
      *
      * @param listedNanos when the listing began
@@ -76,17 +61,16 @@ public final class Dentries {
     private final CacheBytes bytes;
     private volatile @Nullable Standing standing;
     private @Nullable Inode[] places = NONE;
-    private @Nullable Map<Name, Replacement> replacements;
+    private @Nullable Replacements replacements;
     private int children;
     private @Nullable Map<Name, Missing> missing;
-    /** Names that this mount took away, the last ones. */
-    private @Nullable Set<Name> taken;
-    /** Names that this mount changed with unknown outcome, and until when that may be done yet; null: none. Written under the monitor. */
-    private volatile @Nullable Map<Name, Long> unsure;
+    private @Nullable TakenNames taken;
+    /** Null: none. Written under the monitor. */
+    private volatile @Nullable NamesInFlight unsure;
 
     private Inode @Nullable [] listing;
     private long listedNanos;
-    /** Of the last change by this mount to a name of which nothing is known any more. */
+    /** Generation of the last change by this mount to a name of which nothing is known any more. */
     private long forgotten;
 
     private long drops;
@@ -98,8 +82,8 @@ public final class Dentries {
     private int asked;
     /** When the directory was last seen to have no other names than those that this mount knows of. */
     private long lookedNanos = Long.MIN_VALUE / 2;
-    /** Changes of names by this mount that have begun and are not over. */
-    private int underWay;
+    /** Changes of names by this mount. */
+    private int inFlight;
     /** Those that are over, since a look to which none of them came in the way. */
     private int unproven;
 
@@ -221,14 +205,14 @@ public final class Dentries {
     }
 
     /**
-     * Is something else known of a name than a response says, and newer?
+     * Returns whether something else is known of a name than a response says, of a later generation.
      *
      * @param child that the name leads to by the response; null: it leads nowhere
      * @param issued {@link Generation#issued} before the request
      */
     synchronized boolean isNewer(Name name, @Nullable Inode child, long issued) {
         Dentry known = find(name);
-        boolean same = known != null && known.child() == child && !(unsure != null && unsure.containsKey(name));
+        boolean same = known != null && known.child() == child && !(unsure != null && unsure.has(name));
         return !same && (known == null ? forgotten : known.generation()) > issued;
     }
 
@@ -264,25 +248,22 @@ public final class Dentries {
 
     /** This mount took the name away: should Alluxio have it again, that may be wrong. */
     synchronized void putTaken(Name name) {
-        Set<Name> names = taken;
+        TakenNames names = taken;
         if (names == null) {
-            names = new LinkedHashSet<>(2);
+            names = new TakenNames();
             taken = names;
         }
-        names.add(name.copy());
-        if (names.size() > MOST_TAKEN) {
-            names.remove(names.iterator().next());
-        }
+        names.add(name);
     }
 
     /** A change of the name by this mount has an unknown outcome: until then it counts as in flight. */
     synchronized void unsure(Name name, long untilNanos) {
-        Map<Name, Long> all = unsure;
+        NamesInFlight all = unsure;
         if (all == null) {
-            all = new HashMap<>(2);
+            all = new NamesInFlight();
             unsure = all;
         }
-        all.merge(name.copy(), untilNanos, (before, now) -> now - before > 0 ? now : before);
+        all.add(name, untilNanos);
         dropMissing(name);
     }
 
@@ -292,7 +273,7 @@ public final class Dentries {
     }
 
     private synchronized boolean isUnsure(Name name, long nowNanos) {
-        return isAnyUnsure(nowNanos) && unsure != null && unsure.containsKey(name);
+        return isAnyUnsure(nowNanos) && unsure != null && unsure.has(name);
     }
 
     /** The same of any name. */
@@ -301,17 +282,16 @@ public final class Dentries {
     }
 
     private synchronized boolean isAnyUnsure(long nowNanos) {
-        Map<Name, Long> all = unsure;
-        if (all != null) {
-            all.values().removeIf(until -> until - nowNanos <= 0);
-            unsure = all.isEmpty() ? null : all;
+        NamesInFlight all = unsure;
+        if (all != null && all.isOver(nowNanos)) {
+            unsure = null;
         }
         return unsure != null;
     }
 
     /** Did this mount take the name away, with nothing seen there since? */
     public synchronized boolean wasTaken(Name name) {
-        return taken != null && taken.contains(name);
+        return taken != null && taken.has(name);
     }
 
     /**
@@ -404,22 +384,22 @@ public final class Dentries {
 
     /** This mount is about to ask Alluxio for a change of names here. */
     public synchronized void changeBegins() {
-        underWay++;
+        inFlight++;
     }
 
     /** It is over, and known here. */
     public synchronized void changeEnds() {
-        underWay--;
+        inFlight--;
         unproven++;
     }
 
     /**
-     * How many changes of names by this mount an answer of Alluxio may have in it, or not, unlike what is known here.
+     * Returns how many changes of names by this mount a response may have counted or not: by so many the number of names may differ.
      *
-     * @param outdated did one end after Alluxio was asked?
+     * @param outdated did one end after the request was issued?
      */
-    public synchronized int unsure(boolean outdated) {
-        return underWay + (outdated ? unproven : 0);
+    public synchronized int uncounted(boolean outdated) {
+        return inFlight + (outdated ? unproven : 0);
     }
 
     /**
@@ -485,41 +465,25 @@ public final class Dentries {
      * @param by what will be there
      */
     public synchronized void replacing(Name name, Inode by) {
-        Map<Name, Replacement> all = replacements;
+        Replacements all = replacements;
         if (all == null) {
-            all = new HashMap<>(2);
+            all = new Replacements();
             replacements = all;
         }
-        all.put(name.copy(), new Replacement(by, false, 0));
+        all.begin(name, by);
     }
 
     /** It is, or will not be; known by the children. */
     public synchronized void replaced(Name name, long nowNanos) {
         listing = null;
-        Map<Name, Replacement> all = replacements;
-        Replacement known = all == null ? null : all.get(name);
-        if (all == null || known == null) {
-            return;
-        }
-        all.put(name.copy(), new Replacement(known.by, true, nowNanos));
-        if (all.size() > MOST_REPLACED) {
-            all.values().removeIf(one -> one.over && nowNanos - one.untilNanos > LISTED_NANOS);
+        if (replacements != null) {
+            replacements.end(name, nowNanos);
         }
     }
 
     /** The names whose files were being replaced at this moment or later; some more. */
     public synchronized List<Name> replacedSince(long nanos) {
-        Map<Name, Replacement> all = replacements;
-        if (all == null) {
-            return List.of();
-        }
-        List<Name> names = new ArrayList<>();
-        all.forEach((name, one) -> {
-            if (!one.over || one.untilNanos - nanos >= 0) {
-                names.add(name);
-            }
-        });
-        return names;
+        return replacements == null ? List.of() : replacements.since(nanos);
     }
 
     /** What has this name, or is about to have it while what had it goes; null: nothing that is known. */
@@ -529,8 +493,7 @@ public final class Dentries {
         if (child != null && !child.unlinked()) {
             return child;
         }
-        Replacement one = replacements == null ? null : replacements.get(name);
-        return one == null || one.over ? null : one.by;
+        return replacements == null ? null : replacements.by(name);
     }
 
     /** The directory is listed in pages from now on. */
