@@ -3,7 +3,6 @@ package io.posixgateway.alluxio.inode;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,14 +13,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The names of one directory: those that lead somewhere, those known to lead nowhere, and perhaps the order of the whole
  * listing. Any thread; guarded by its own monitor, which is held for a few instructions.
- *
- * <p>The children are a hash table by name, whose places hold the inodes themselves: a child knows its name, and that does
- * not change while the child is in here (the {@link InodeTable} takes it out before).
  */
 public final class Dentries {
     private static final int MOST_MISSING = 10_000;
-
-    private static final @Nullable Inode[] NONE = new @Nullable Inode[2];
 
     /** What is known of one name. */
     public sealed interface Dentry permits Inode, Missing {
@@ -59,10 +53,9 @@ public final class Dentries {
     }
 
     private final CacheBytes bytes;
+    private final Children children = new Children();
     private volatile @Nullable Standing standing;
-    private @Nullable Inode[] places = NONE;
     private @Nullable Replacements replacements;
-    private int children;
     private @Nullable Map<Name, Missing> missing;
     private @Nullable TakenNames taken;
     /** Null: none. Written under the monitor. */
@@ -95,62 +88,23 @@ public final class Dentries {
 
     /** Finds without allocating; null: nothing is known of the name. */
     public synchronized @Nullable Dentry find(Name name) {
-        int mask = places.length - 1;
-        int at = home(name.hashCode(), mask);
-        for (Inode child = places[at]; child != null; child = places[at]) {
-            if (name.isOf(nameOf(child))) {
-                return child;
-            }
-            at = (at + 1) & mask;
+        Inode child = children.find(name);
+        if (child != null) {
+            return child;
         }
         Map<Name, Missing> absent = missing;
         return absent == null ? null : absent.get(name);
     }
 
-    private static int home(int hash, int mask) {
-        return (hash * 0x9E3779B9) >>> 7 & mask;
-    }
-
-    private static byte[] nameOf(Inode child) {
-        byte[] name = child.name;
-        if (name == null) {
-            throw new IllegalStateException("Node " + child.node() + " is in a directory without a name");
-        }
-        return name;
-    }
-
-    /** Where the name is, or the empty place where it would go. */
-    private int place(byte[] name) {
-        int mask = places.length - 1;
-        int at = home(Name.hashOf(name), mask);
-        for (Inode child = places[at]; child != null && !Arrays.equals(name, nameOf(child)); child = places[at]) {
-            at = (at + 1) & mask;
-        }
-        return at;
-    }
-
     /** @param child whose name is set, and is in no directory */
     synchronized void put(Inode child, long nowNanos) {
-        int at = place(nameOf(child));
-        Inode before = places[at];
         child.seenNanos = nowNanos;
-        if (before == child) {
-            return;
+        if (children.put(child)) {
+            listing = null;
+            if (missing != null || taken != null) {
+                forget(Name.of(Children.nameOf(child)));
+            }
         }
-        listing = null;
-        if (missing != null || taken != null) {
-            forget(Name.of(nameOf(child)));
-        }
-        if (before != null) {
-            places[at] = child;
-            return;
-        }
-        children++;
-        if (children * 4 > places.length * 3 || places == NONE) {
-            grow();
-            at = place(nameOf(child));
-        }
-        places[at] = child;
     }
 
     /** The name leads somewhere. */
@@ -180,21 +134,6 @@ public final class Dentries {
             forgot(known.generation);
         });
         return absent.keySet();
-    }
-
-    private void grow() {
-        @Nullable Inode[] old = places;
-        places = new @Nullable Inode[old.length * 2];
-        int mask = places.length - 1;
-        for (Inode child : old) {
-            if (child != null) {
-                int at = home(Name.hashOf(nameOf(child)), mask);
-                while (places[at] != null) {
-                    at = (at + 1) & mask;
-                }
-                places[at] = child;
-            }
-        }
     }
 
     /** Nothing is known any more of a name of which something of this generation was. */
@@ -300,31 +239,11 @@ public final class Dentries {
      * @param gone is it known that it has this name no more? If not, not all names are known any more
      */
     synchronized void remove(Inode child, boolean gone) {
-        int at = place(nameOf(child));
-        if (places[at] != child) {
-            return;
+        if (children.remove(child)) {
+            listing = null;
+            complete &= gone;
+            drops += gone ? 0 : 1;
         }
-        listing = null;
-        complete &= gone;
-        drops += gone ? 0 : 1;
-        children--;
-        closeGap(at);
-    }
-
-    /** Moves those behind a freed place up, so that searches still find them. */
-    private void closeGap(int freed) {
-        int mask = places.length - 1;
-        int gap = freed;
-        int at = (gap + 1) & mask;
-        for (Inode child = places[at]; child != null; child = places[at]) {
-            int home = home(Name.hashOf(nameOf(child)), mask);
-            if (((at - home) & mask) >= ((at - gap) & mask)) {
-                places[gap] = child;
-                gap = at;
-            }
-            at = (at + 1) & mask;
-        }
-        places[gap] = null;
     }
 
     /** Makes what is known of a child's name as old as can be. */
@@ -344,17 +263,14 @@ public final class Dentries {
             return;
         }
         for (Inode child : all) {
-            byte[] name = child.name;
-            boolean here = name != null && places[place(name)] == child;
-            if (!here && !child.unlinked()) {
+            if (!children.has(child) && !child.unlinked()) {
                 return;
             }
         }
         nowComplete(startedNanos);
-        int current = 0;
-        for (Inode child : places) {
-            current += child != null && child.seenNanos >= startedNanos ? 1 : 0;
-        }
+        long current = children.all().stream()
+                .filter(child -> child.seenNanos >= startedNanos)
+                .count();
         if (current == all.size() && all.stream().noneMatch(Inode::unlinked)) {
             listing = all.toArray(Inode[]::new);
             listedNanos = startedNanos;
@@ -425,7 +341,7 @@ public final class Dentries {
         }
         byte[][] names = new byte[all.length][];
         for (int i = 0; i < all.length; i++) {
-            names[i] = nameOf(all[i]);
+            names[i] = Children.nameOf(all[i]);
         }
         return new ListingPage(names, all, all.length);
     }
@@ -546,17 +462,11 @@ public final class Dentries {
 
     /** How many children are known. */
     public synchronized int children() {
-        return children;
+        return children.size();
     }
 
     /** The children known now. */
     public synchronized List<Inode> snapshot() {
-        List<Inode> all = new ArrayList<>(children);
-        for (Inode child : places) {
-            if (child != null) {
-                all.add(child);
-            }
-        }
-        return all;
+        return children.all();
     }
 }
