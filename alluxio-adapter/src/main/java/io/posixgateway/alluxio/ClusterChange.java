@@ -92,6 +92,7 @@ final class ClusterChange {
         if (kept != null) {
             volume.replacer.inherit(); // what earlier processes left, too
             volume.hidden.inherit();
+            volume.creations.inherit();
         }
         volume.replacer.leaveForeign(WHY);
         volume.hiddenCleanup.leaveForeign(WHY);

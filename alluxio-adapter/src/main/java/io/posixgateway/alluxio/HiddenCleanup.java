@@ -105,6 +105,7 @@ final class HiddenCleanup {
                     volume.replacer.settle();
                 }
                 left = volume.hidden.inherit();
+                volume.drafts.reservations().inherit();
             }
             left = remove(left, mayBeOpen);
             boolean settled = isFreeSettled();
@@ -134,6 +135,7 @@ final class HiddenCleanup {
         volume.replacer.leaveForeign(why);
         if (!goesOn) {
             volume.hidden.inherit();
+            volume.creations.inherit();
             leaveForeign(why);
         }
     }
@@ -155,6 +157,7 @@ final class HiddenCleanup {
             LOG.warn("The hidden file {} stays in Alluxio: {}", one.path(), why);
             volume.hidden.remove(one.path());
         }
+        volume.drafts.reservations().forget();
     }
 
     /** Nothing of the mount is open any more. */

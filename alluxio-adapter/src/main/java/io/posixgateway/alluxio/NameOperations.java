@@ -149,9 +149,8 @@ final class NameOperations {
     /** A file that the spool's disk has no room for, or that cannot be recorded there: nobody is to find it. */
     private void giveBack(Place place, Taken taken) {
         taken.sink.cancel();
-        volume.drafts.reservations().giveBack(taken.draft);
+        volume.drafts.reservations().giveBack(taken.draft, taken.sink);
         takenAway(place);
-        settleReservations();
     }
 
     /**
@@ -214,15 +213,6 @@ final class NameOperations {
                 volume.metadata.look(directory, name);
             }
             throw e;
-        } finally {
-            settleReservations();
-        }
-    }
-
-    private void settleReservations() {
-        Reservations reservations = volume.drafts.reservations();
-        if (reservations.isToSettle()) {
-            volume.later(reservations::settle);
         }
     }
 
@@ -411,6 +401,7 @@ final class NameOperations {
         String path = volume.metadata.pathOf(from.directory, from.name);
         volume.replacer.settleFree(path);
         volume.replacer.settle(path, volume.metadata.pathOf(to.directory, to.name));
+        volume.drafts.reservations().settle(volume.metadata.pathOf(to.directory, to.name));
     }
 
     /** And the times of both directories with it. */
@@ -513,6 +504,7 @@ final class NameOperations {
         String path = volume.metadata.pathOf(from.directory, from.name);
         String newPath = volume.metadata.pathOf(to.directory, to.name);
         volume.replacer.settle(path, newPath); // as in take
+        volume.drafts.reservations().settle(newPath);
         if (target != null && target.isDirectory() != child.isDirectory()) {
             int errno = child.isDirectory() ? Errno.ENOTDIR : Errno.EISDIR;
             throw new StoreException(errno, newPath + " is of another kind", null);
@@ -529,7 +521,7 @@ final class NameOperations {
                 volume.replacer.renameToFree(renaming, factsToCopy(child, newPath));
             });
         } else {
-            replace(child, target, () -> replaceOnce(child, path, target, newPath));
+            replace(child, target, newPath, () -> replaceOnce(child, path, target, newPath));
         }
     }
 
@@ -543,9 +535,12 @@ final class NameOperations {
         }
     }
 
-    private void replace(Inode child, Inode target, Drafts.Step step) throws StoreException {
+    private void replace(Inode child, Inode target, String newPath, Drafts.Step step) throws StoreException {
         boolean kept = volume.orphans.keepContent(target);
         try {
+            if (volume.store.deletesToReplace(newPath)) {
+                volume.drafts.giveUpName(target);
+            }
             orphan(target, () -> volume.drafts.move(child, () -> volume.drafts.unlink(target, step)));
         } catch (StoreException e) {
             if (kept) {

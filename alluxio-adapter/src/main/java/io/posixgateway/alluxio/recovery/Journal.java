@@ -60,7 +60,8 @@ public final class Journal implements Closeable {
         HIDDEN(2),
         RENAME_OVER(3),
         RENAME_FREE(4),
-        DIRECTORY_RENAME(5);
+        DIRECTORY_RENAME(5),
+        CREATION(6);
 
         final int number;
 

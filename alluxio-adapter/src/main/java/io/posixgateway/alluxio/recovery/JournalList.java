@@ -118,7 +118,7 @@ public abstract class JournalList<E> {
                 remove(key(entry));
                 hold(entry, left.id());
                 inherited.add(entry);
-            } catch (IndexOutOfBoundsException e) {
+            } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
                 LOG.error("A record of kind {} in the journal of {} is incomplete and is skipped", kind, folder());
             }
         }

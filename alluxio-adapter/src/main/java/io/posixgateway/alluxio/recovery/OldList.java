@@ -55,7 +55,7 @@ final class OldList {
 
     /** Is a file of this name one of this kind? */
     static boolean isName(String name, Kind kind) {
-        return name.startsWith(beginning(kind));
+        return isName(name) && name.startsWith(beginning(kind));
     }
 
     /**
@@ -68,7 +68,8 @@ final class OldList {
     }
 
     private static boolean isOf(String name, String prefix, String whole) {
-        return name.startsWith(prefix)
+        return isName(name)
+                && name.startsWith(prefix)
                 && (name.startsWith(whole, prefix.length())
                         || !WHOLE.matcher(name.substring(prefix.length())).matches());
     }
@@ -77,13 +78,14 @@ final class OldList {
         return beginning(kind) + Integer.toHexString(cluster.hashCode()) + "-";
     }
 
+    /** Of a kind that those versions lack: of no list. */
     private static String beginning(Kind kind) {
         return switch (kind) {
             case HIDDEN -> "hidden-";
             case RENAME_OVER -> "renames-";
             case RENAME_FREE -> "moves-";
             case DIRECTORY_RENAME -> "directories-";
-            case HEAD, REMOVAL -> throw new IllegalArgumentException("There are no lists of kind " + kind);
+            case HEAD, REMOVAL, CREATION -> "none-";
         };
     }
 

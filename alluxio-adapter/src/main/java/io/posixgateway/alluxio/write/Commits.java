@@ -104,8 +104,8 @@ final class Commits {
             keep = false;
         } finally {
             boolean lost = draft.is(Phase.LOST);
-            if (lost) {
-                streams.remove(draft);
+            if (lost || draft.isIncomplete()) {
+                publisher.reservations.remove(draft.path(), draft.facts.raw().id());
             }
             if (keep || !draft.is(Phase.UNSTABLE) || !doubtful.keep(draft)) {
                 end(draft, keep && !lost);

@@ -44,7 +44,9 @@ sealed interface DirtyState
     /** The content is to take the place of what Alluxio has. */
     enum Spooled implements DirtyState {
         CHANGED,
-        /** A new file whose name was given up, as its upload failed: Alluxio knows nothing of it. */
+        /** A new file: an incomplete file of this mount may have its name in Alluxio, which no upload can write to any more. */
+        INCOMPLETE,
+        /** A new file whose name was given up, as its upload failed: Alluxio knows nothing of it, unless it did not answer then. */
         HERE_ONLY,
         /** It was committed before: it replaces nothing but that. */
         AGAIN;

@@ -152,7 +152,13 @@ final class Draft {
 
     /** Is it being streamed, or (if that counts) has it only an incomplete file at its name so far? Any thread. */
     boolean isNew(boolean evenCreated) {
-        return isStreaming() || (evenCreated && state instanceof DirtyState.Created);
+        boolean created = state instanceof DirtyState.Created || state == DirtyState.Spooled.INCOMPLETE;
+        return isStreaming() || (evenCreated && created);
+    }
+
+    /** May a file that was made for it be left in Alluxio, which nobody completes any more? Any thread. */
+    boolean isIncomplete() {
+        return state == DirtyState.Spooled.INCOMPLETE || state == DirtyState.Spooled.HERE_ONLY;
     }
 
     /** Is Alluxio without any file of this name, which an upload may be about to make? Any thread. */

@@ -42,7 +42,7 @@ final class DraftRestorer {
         this.reader = reader;
         this.folder = folder;
         this.nodes = nodes;
-        this.returned = new Returned(store, metadata.clock(), nodes);
+        this.returned = new Returned(store, nodes);
     }
 
     /** Was it published, and closed since, but is not safe yet? Those come after all drafts, which are newer. */
@@ -63,7 +63,7 @@ final class DraftRestorer {
         }
         String why = goesOn ? null : returned.refusal(record, spool);
         if (why != null) {
-            giveUp(record, file, why);
+            giveUp(record, file, why, drafts);
             return null;
         }
         if (isOnlyDoubtful(record)) {
@@ -75,7 +75,8 @@ final class DraftRestorer {
         Spool content = folder.open(spool);
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
         Facts facts = reader.read(status, metadata.nowNanos());
-        Draft draft = new Draft(inode, content, record, facts, metadata.clock(), state(record, content, gone));
+        DirtyState state = state(record, content, gone);
+        Draft draft = new Draft(inode, content, record, facts, metadata.clock(), state);
         draft.restore();
         return draft;
     }
@@ -87,8 +88,22 @@ final class DraftRestorer {
             case UNLINKED -> DirtyState.Plain.UNLINKED;
             case UNSTABLE -> gone ? DirtyState.Plain.COMMITTED : new DirtyState.Unstable(path);
             case COMMITTED -> DirtyState.Plain.COMMITTED;
-            default -> DirtyState.Spooled.CHANGED;
+            default -> isMadeHere(record) ? DirtyState.Spooled.INCOMPLETE : DirtyState.Spooled.CHANGED;
         };
+    }
+
+    /** Is it a new file, never uploaded, so that what stands in Alluxio as it is the incomplete file that was made for it? */
+    private static boolean isMadeHere(DraftRecord record) {
+        Origin origin = record.origin();
+        return origin != null
+                && origin.lengthBytes() == Origin.NEW
+                && origin.fileId() == record.content().fileId();
+    }
+
+    /** The same, as far as the record of an earlier version says it. */
+    private static boolean mayBeIncomplete(DraftRecord record) {
+        boolean spooled = record.isMarked(Phase.SPOOLED) && record.content().fileId() != 0;
+        return spooled && (record.origin() == null || isMadeHere(record));
     }
 
     /** Was there content that is nowhere else, and that its end does not remove before the record? */
@@ -101,14 +116,16 @@ final class DraftRestorer {
     private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {
         if (record != null && record.isMarked(Phase.PENDING)) {
             DraftRecord.Content content = record.content();
-            Reservations.undo(store, content, Reservations.number(spool, content.path()));
+            Reservations.undo(store, NewDraft.creation(spool, content));
         }
     }
 
     /** Its writer is gone, and it does not count: where it holds content, that is set aside. */
-    private void giveUp(DraftRecord record, Path file, String why) throws StoreException {
+    private void giveUp(DraftRecord record, Path file, String why, Drafts drafts) throws StoreException {
         String path = record.content().path();
-        returned.removeIncomplete(record);
+        if (mayBeIncomplete(record)) {
+            drafts.reservations().remove(path, record.content().fileId());
+        }
         if (why.equals(Returned.NOTHING)) {
             folder.remove(file);
         } else if (SpoolFolder.hasContent(file)) {

@@ -49,7 +49,7 @@ public final class Drafts extends DraftTable implements AutoCloseable {
         this.folder = folder;
         this.publisher = publisher;
         this.withheld = new Withheld(folder);
-        this.reservations = new Reservations(store);
+        this.reservations = publisher.reservations;
         this.streams = new Streams(store, metadata, publisher.late, publisher.replacer, streamFromBytes);
         this.commits = new Commits(store, metadata, folder, publisher, streams, drafts);
         this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
@@ -346,6 +346,11 @@ public final class Drafts extends DraftTable implements AutoCloseable {
      */
     public void setForeignAside(NodeIds ids, String why) {
         commits.setForeignAside(ids, why);
+    }
+
+    /** As {@link Publisher#giveUpName}, of a file that is being changed; it keeps its name here. */
+    public void giveUpName(Inode inode) throws StoreException {
+        with(inode, true, publisher::giveUpName);
     }
 
     /** While the directory of this path is being moved: what is streamed, or where files are copied is new, below it is completed first. */

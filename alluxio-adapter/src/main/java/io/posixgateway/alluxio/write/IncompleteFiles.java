@@ -38,20 +38,24 @@ final class IncompleteFiles {
      * Removes the file, which would be in everyone's way, if it is still there; a complete one stays.
      *
      * @return is another file there?
+     * @throws StoreException it may be there still
      */
-    boolean remove(String path, long fileId) {
-        try {
-            FileStatus there = at(path);
-            if (there == null || there.id() != fileId) {
-                return there != null;
-            }
-            if (!there.complete()) {
-                store.delete(path);
-            }
-            return false;
-        } catch (StoreException e) {
-            LOG.info("A file of a failed upload cannot be removed yet: {}", e.getMessage());
-            return false;
+    static boolean remove(Store store, String path, long fileId) throws StoreException {
+        FileStatus there = Existing.orNull(() -> store.status(path));
+        if (there == null || there.id() != fileId) {
+            return there != null;
+        }
+        if (!there.complete()) {
+            store.delete(path);
+        }
+        return false;
+    }
+
+    /** The same, wherever it is by now. */
+    static void remove(Store store, long fileId) throws StoreException {
+        String path = Existing.orNull(() -> store.pathOf(fileId));
+        if (path != null) {
+            remove(store, path, fileId);
         }
     }
 

@@ -1,6 +1,9 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.recovery.CreationLog.Creation;
 import io.posixgateway.alluxio.recovery.DraftRecord;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.UUID;
 
 /** A spool file and its record, for a new file that is not in Alluxio yet. For one thread; ends by created or abandon. */
@@ -18,9 +21,16 @@ public final class NewDraft {
         return record.content();
     }
 
-    /** Of its creation. */
-    UUID number() {
-        return Reservations.number(spool.file(), record.content().path());
+    /** Its creation, whose answer is not known. */
+    Creation creation() {
+        return creation(spool.file(), content());
+    }
+
+    /** The one that this spool file belongs to. */
+    static Creation creation(Path spool, DraftRecord.Content content) {
+        String unique = spool.getFileName() + " " + content.path();
+        UUID number = UUID.nameUUIDFromBytes(unique.getBytes(StandardCharsets.UTF_8));
+        return new Creation(number, content.path(), 0, Reservations.stamp(content.status()));
     }
 
     /** The file could not be made. */

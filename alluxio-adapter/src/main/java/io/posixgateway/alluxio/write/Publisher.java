@@ -47,6 +47,7 @@ public final class Publisher {
     private final @Nullable NodeLog nodes;
     private final HiddenFiles hiddenFiles;
     final FileReplacer replacer;
+    final Reservations reservations;
     /** Where what is published is not safe at once. */
     final LateWrites late;
 
@@ -62,7 +63,8 @@ public final class Publisher {
             FactsReader reader,
             @Nullable NodeLog nodes,
             HiddenFiles hiddenFiles,
-            FileReplacer replacer) {
+            FileReplacer replacer,
+            Reservations reservations) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -70,6 +72,7 @@ public final class Publisher {
         this.nodes = nodes;
         this.hiddenFiles = hiddenFiles;
         this.replacer = replacer;
+        this.reservations = reservations;
         this.late = new LateWrites(metadata.clock());
         this.incomplete = new IncompleteFiles(store, metadata.clock());
         this.pauses = new Pauses(metadata.clock());
@@ -213,7 +216,7 @@ public final class Publisher {
             }
         } finally {
             if (draft.is(Phase.COMMITTING)) {
-                draft.become(before instanceof DirtyState.Spooled ? before : DirtyState.Spooled.CHANGED);
+                draft.become(before instanceof DirtyState.Spooled ? before : DirtyState.Spooled.INCOMPLETE);
             }
         }
     }
@@ -230,13 +233,45 @@ public final class Publisher {
             late.note(draft, attempt.path, sink);
             attempt.undo = moved -> {
                 if (!moved) {
-                    attempt.taken = incomplete.remove(attempt.path, sink.fileId());
-                    draft.become(attempt.taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
+                    attempt.taken = isTakenByOther(draft, attempt.path);
                 }
             };
             throw e;
         }
         published(draft, attempt.path, sink.fileId(), sink);
+    }
+
+    /** Gives its name up, so that others can use it: is the file of another client there? */
+    private boolean isTakenByOther(Draft draft, String path) {
+        try {
+            return giveUpName(draft, path);
+        } catch (StoreException e) {
+            LOG.info("A file of a failed upload cannot be removed yet: {}", e.getMessage());
+            draft.become(DirtyState.Spooled.HERE_ONLY);
+            return false;
+        }
+    }
+
+    /** Removes the incomplete file of a new one. Returns whether another file is there. */
+    private boolean giveUpName(Draft draft, String path) throws StoreException {
+        boolean taken = IncompleteFiles.remove(store, path, draft.facts.raw().id());
+        draft.become(taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
+        return taken;
+    }
+
+    /**
+     * Before a new file's name is taken by another one in more than one step: a master killed in between would have the incomplete file in
+     * the place of that one, of which the store alone knows. 0.
+     */
+    int giveUpName(Draft draft) throws StoreException {
+        if (draft.state() instanceof DirtyState.Created created) {
+            created.sink().cancel();
+            draft.become(DirtyState.Spooled.INCOMPLETE);
+        }
+        if (draft.isIncomplete()) {
+            giveUpName(draft, metadata.pathOf(draft.inode));
+        }
+        return 0;
     }
 
     /**

@@ -5,15 +5,16 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.recovery.CreationLog;
+import io.posixgateway.alluxio.recovery.CreationLog.Creation;
+import io.posixgateway.alluxio.recovery.RetryQueue;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -23,23 +24,30 @@ import org.slf4j.LoggerFactory;
  * The names that are being taken in Alluxio for new files. Any thread; waits.
  *
  * <p>A creation has a number, made of what nobody else has: the name of its spool file. Alluxio remembers the numbers of what
- * it did, in its journal too: asked with the same number again it makes nothing, and answers with what was made. So a
- * creation whose answer was lost is found again, by this process or the next one, and its incomplete file, which is in
- * everyone's way, is removed; never that of another client.
+ * it did, in its journal too: asked with the same number again it makes nothing, and answers with what is at the path. So a
+ * creation whose answer was lost is found again, and its incomplete file, which is in everyone's way, is removed. That of another client
+ * has not the attributes that were asked for. A file that was made, and whose upload came to nothing, is known by its id.
+ *
+ * <p>What cannot be removed now stands in the volume's journal until it is, by this process or the next one.
  */
 public final class Reservations {
     private static final Logger LOG = LoggerFactory.getLogger(Reservations.class);
+    private static final int UNUSED_MODE = 0600;
 
     private final Store store;
-    private final Map<String, NewDraft> unsure = new ConcurrentHashMap<>();
+    private final CreationLog log;
+    private final RetryQueue retries;
+    /** Those whose file is to be removed, if there is one, by number. */
+    private final Map<UUID, Creation> left = new ConcurrentHashMap<>();
     /** Held while one is undone, for as long as Alluxio takes. */
     private final ReentrantLock settling = new ReentrantLock();
 
-    private final AtomicBoolean requested = new AtomicBoolean();
     private volatile Consumer<String> resolved = path -> {};
 
-    public Reservations(Store store) {
+    public Reservations(Store store, CreationLog log, RetryQueue retries) {
         this.store = store;
+        this.log = log;
+        this.retries = retries;
     }
 
     /** From now on this hears of each path of which it is known again what has it. On any thread. */
@@ -47,99 +55,109 @@ public final class Reservations {
         resolved = listener;
     }
 
-    /** The number of the creation that this spool file belongs to. */
-    static UUID number(Path spool, String path) {
-        String unique = spool.getFileName() + " " + path;
-        return UUID.nameUUIDFromBytes(unique.getBytes(StandardCharsets.UTF_8));
-    }
-
     /** Takes the draft's name in Alluxio; the draft ends with a failure. */
     public FileSink take(NewDraft draft) throws StoreException {
-        DraftRecord.Content content = draft.content();
-        String path = content.path();
+        FileStatus planned = draft.content().status();
+        Creation creation = draft.creation();
+        String path = creation.path();
+        boolean sent = false;
         try {
             settle(path);
-            return taking(store, path, () -> create(store, content, draft.number()));
+            sent = true;
+            return taking(store, path, () -> store.create(path, planned.mode(), planned.xattrs(), creation.number()));
         } catch (StoreException e) {
-            if (!e.isOutcomeUnknown() || unsure.putIfAbsent(path, draft) != null) {
-                draft.abandon();
+            if (sent && e.isOutcomeUnknown()) {
+                leave(creation);
             }
+            draft.abandon();
             throw e;
         }
     }
 
     /** The name was taken, but nothing comes of its file; where Alluxio does not answer now it is given back later. The draft ends. */
-    public void giveBack(NewDraft draft) {
-        DraftRecord.Content content = draft.content();
-        try {
-            undo(store, content, draft.number());
-        } catch (StoreException e) {
-            LOG.debug("{} is not released yet: {}", content.path(), e.getMessage());
-            if (unsure.putIfAbsent(content.path(), draft) == null) {
-                return;
-            }
-        }
+    public void giveBack(NewDraft draft, FileSink sink) {
+        remove(draft.content().path(), sink.fileId());
         draft.abandon();
     }
 
-    private static FileSink create(Store store, DraftRecord.Content content, UUID number) throws StoreException {
-        FileStatus planned = content.status();
-        return store.create(content.path(), planned.mode(), planned.xattrs(), number);
-    }
-
-    /** Are there creations whose outcome is not known, and nobody is to {@link #settle()} them yet? Then the one who asks is. */
-    public boolean isToSettle() {
-        return !unsure.isEmpty() && !requested.getAndSet(true);
-    }
-
-    /** Finds out about all creations whose outcome is not known, as far as Alluxio answers. */
-    public void settle() {
-        requested.set(false);
-        for (String path : unsure.keySet()) {
-            try {
-                settle(path);
-            } catch (StoreException e) {
-                LOG.debug("The outcome for {} is not known yet: {}", path, e.getMessage());
-            }
+    /** Removes the file of this id, if it is incomplete: of one that was made here, and came to nothing. Now, or when Alluxio answers. */
+    void remove(String path, long fileId) {
+        try {
+            IncompleteFiles.remove(store, fileId);
+        } catch (StoreException e) {
+            LOG.info("The incomplete file {} cannot be removed yet: {}", path, e.getMessage());
+            leave(new Creation(UUID.randomUUID(), path, fileId, ""));
         }
     }
 
-    /** For good: what Alluxio does not answer now stays as it is. */
+    private void leave(Creation creation) {
+        log.add(creation);
+        left.put(creation.number(), creation);
+        undoLater();
+    }
+
+    private void undoLater() {
+        retries.start("unfinished-creations", this::isSettled);
+    }
+
+    /** Takes over what earlier processes left, of this Alluxio. */
+    public void inherit() {
+        log.inherit().forEach(creation -> left.put(creation.number(), creation));
+        if (!left.isEmpty()) {
+            undoLater();
+        }
+    }
+
+    /** Finds out about all of them, as far as Alluxio answers. */
+    private boolean isSettled() {
+        for (Creation creation : left.values()) {
+            try {
+                settle(creation);
+            } catch (StoreException e) {
+                LOG.debug("The outcome for {} is not known yet: {}", creation.path(), e.getMessage());
+            }
+        }
+        return left.isEmpty();
+    }
+
+    /** For good: what Alluxio does not answer now is the next process's. */
     void close() {
-        settle();
-        unsure.values().forEach(NewDraft::abandon);
-        unsure.clear();
+        if (!isSettled()) {
+            LOG.info("{} incomplete files are left for the next mount to remove", left.size());
+        }
+        left.clear();
     }
 
     /** Another Alluxio answers than the one in which these names were to be taken: at them is nothing of this mount. */
     public void forget() {
-        unsure.forEach((path, draft) -> {
-            if (unsure.remove(path, draft)) {
-                draft.abandon();
-            }
-        });
+        left.clear();
+        log.present().forEach(log::remove);
     }
 
-    private void settle(String path) throws StoreException {
-        if (!unsure.containsKey(path)) {
-            return;
+    /** Before something else takes this name: what is undone afterwards could be that. */
+    public void settle(String path) throws StoreException {
+        for (Creation creation : left.values()) {
+            if (creation.path().equals(path)) {
+                settle(creation);
+            }
         }
-        lock(path);
+    }
+
+    private void settle(Creation creation) throws StoreException {
+        lock(creation.path());
         try {
-            NewDraft before = unsure.get(path);
-            if (before != null) {
-                undo(store, before.content(), before.number());
-                if (unsure.remove(path, before)) {
-                    before.abandon();
-                }
-                resolved.accept(path);
+            if (left.containsKey(creation.number())) {
+                undo(store, creation);
+                left.remove(creation.number());
+                log.remove(creation);
+                resolved.accept(creation.path());
             }
         } finally {
             settling.unlock();
         }
     }
 
-    /** Whoever takes the name next waits until it is free: what is undone afterwards could be theirs. */
+    /** Whoever takes the name next waits until it is free. */
     private void lock(String path) throws StoreException {
         RemoteCalls remote = RemoteCalls.ofThread();
         remote.begin();
@@ -158,18 +176,37 @@ public final class Reservations {
      *
      * @throws StoreException Alluxio does not answer
      */
-    static void undo(Store store, DraftRecord.Content content, UUID number) throws StoreException {
+    static void undo(Store store, Creation creation) throws StoreException {
         try {
-            long made = create(store, content, number).fileId();
-            FileStatus there = store.status(content.path());
-            if (there.id() == made && !there.complete() && there.lengthBytes() == 0) {
-                store.delete(content.path());
+            if (creation.fileId() != 0) {
+                IncompleteFiles.remove(store, creation.fileId());
+            } else {
+                undoUnanswered(store, creation);
             }
         } catch (StoreException e) {
             if (e.isOutcomeUnknown()) {
                 throw e;
             }
         }
+    }
+
+    private static void undoUnanswered(Store store, Creation creation) throws StoreException {
+        String stamp = creation.stamp();
+        Map<String, byte[]> xattrs =
+                stamp.isEmpty() ? Map.of() : Map.of(PosixExtras.XATTR, HexFormat.of().parseHex(stamp));
+        long made = store.create(creation.path(), UNUSED_MODE, xattrs, creation.number())
+                .fileId();
+        FileStatus there = store.status(creation.path());
+        boolean ours = there.id() == made && !there.complete() && stamp(there).equals(stamp);
+        if (ours && there.lengthBytes() == 0) {
+            store.delete(creation.path());
+        }
+    }
+
+    /** The times in it are told to the nanosecond. */
+    static String stamp(FileStatus file) {
+        byte[] extras = file.xattrs().get(PosixExtras.XATTR);
+        return extras == null ? "" : HexFormat.of().formatHex(extras);
     }
 
     /** What takes a name. */

@@ -8,7 +8,6 @@ import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
-import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,12 +29,10 @@ final class Returned {
     private static final int SAME_SECONDS = 2;
 
     private final Store store;
-    private final IncompleteFiles incomplete;
     private final NodeLog nodes;
 
-    Returned(Store store, Clock clock, NodeLog nodes) {
+    Returned(Store store, NodeLog nodes) {
         this.store = store;
-        this.incomplete = new IncompleteFiles(store, clock);
         this.nodes = nodes;
     }
 
@@ -99,15 +96,6 @@ final class Returned {
         return origin.createdSeconds() == 0
                 || now.createdSeconds() == 0
                 || Math.abs(origin.createdSeconds() - now.createdSeconds()) <= SAME_SECONDS;
-    }
-
-    /** The file that a new one was to be, which is in everyone's way, wherever its directory is by now. */
-    void removeIncomplete(DraftRecord record) throws StoreException {
-        long fileId = record.content().fileId();
-        String path = record.isMarked(Phase.SPOOLED) && fileId != 0 ? where(fileId) : null;
-        if (path != null) {
-            incomplete.remove(path, fileId);
-        }
     }
 
     /** Where Alluxio has the file of this id; null: nowhere. */

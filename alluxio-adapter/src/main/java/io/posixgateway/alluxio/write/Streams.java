@@ -80,7 +80,7 @@ final class Streams {
             return draft;
         }
         draft.record.mark(Phase.STREAMING);
-        draft.become(DirtyState.Spooled.CHANGED); // whatever happens, nothing else goes into this sink
+        draft.become(DirtyState.Spooled.INCOMPLETE); // whatever happens, nothing else goes into this sink
         try {
             draft.spool.copyTo(sink, false, Waiter.PATIENT);
         } catch (StoreException e) {
@@ -125,7 +125,7 @@ final class Streams {
         if (draft.state() instanceof StreamingUpload upload) {
             cancel(draft, upload);
         }
-        draft.become(draft.inode.unlinked() ? DirtyState.Plain.UNLINKED : DirtyState.Spooled.CHANGED);
+        draft.become(draft.inode.unlinked() ? DirtyState.Plain.UNLINKED : DirtyState.Spooled.INCOMPLETE);
         draft.touch();
         draft.record.unmark(Phase.STREAMING);
     }
@@ -159,15 +159,6 @@ final class Streams {
         }
         last.at(path);
         upload.sink.complete();
-    }
-
-    /** The incomplete file of a lost draft is in everyone's way. */
-    void remove(Draft draft) {
-        try {
-            incomplete.remove(metadata.pathOf(draft.inode), draft.facts.raw().id());
-        } catch (StoreException e) {
-            LOG.info("Remains of a lost file cannot be removed: {}", e.getMessage());
-        }
     }
 
     /** The failure of a file that an earlier process was streaming. */

@@ -449,13 +449,14 @@ final class World implements AutoCloseable {
         models = all;
     }
 
-    /** Which models agree with what others see? */
+    /** Which models agree with what others see? What a process left incomplete when it was killed its next one removes. */
     private void observe() {
+        boolean down = nodes.stream().anyMatch(node -> !node.isUp());
         Map<String, String> seen = outside.seen();
         Set<Model> agree = new LinkedHashSet<>();
         List<String> why = new ArrayList<>();
         for (Model model : models) {
-            String differs = model.differs(seen, unsettled);
+            String differs = model.differs(seen, unsettled || down);
             if (differs == null) {
                 agree.add(model);
             } else {
@@ -465,7 +466,6 @@ final class World implements AutoCloseable {
         if (agree.isEmpty()) {
             throw new Violation("Others see that " + why);
         }
-        boolean down = nodes.stream().anyMatch(node -> !node.isUp());
         if (!unsettled && !down) {
             models = agree;
         }

@@ -24,6 +24,7 @@ class DirtyStateTest {
         return List.of(
                 new DirtyState.Created(sink, 0, false),
                 DirtyState.Spooled.CHANGED,
+                DirtyState.Spooled.INCOMPLETE,
                 DirtyState.Spooled.HERE_ONLY,
                 DirtyState.Spooled.AGAIN,
                 new StreamingUpload(sink, 0),

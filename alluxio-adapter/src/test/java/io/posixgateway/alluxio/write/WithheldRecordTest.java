@@ -217,7 +217,8 @@ class WithheldRecordTest {
     void name_thatCannotBeGivenBack_isNoObstacle() throws Exception {
         killed.write("/read", "text");
         OpenFile reader = killed.open("/read");
-        killed.faults().on(StoreCall.CREATE).at("/new").before(killed.faults()::dieNow);
+        Path left = folder.resolve("left");
+        killed.faults().on(StoreCall.CREATE).at("/new").before(() -> killed.killAfter(0, true, left));
         assertThatThrownBy(() -> killed.create("/new")).isInstanceOf(FuseFailure.class);
         killed.kill();
         MemoryStore client = cluster.connect();
