@@ -47,6 +47,8 @@ public final class Journal implements Closeable {
     private String cluster;
     /** As the last head in the file says; empty: none does. */
     private String recorded = "";
+    /** Of a file whose format is newer: what its records are about that this version must not ignore. */
+    private List<Subject> unread = List.of();
     /** Null: it is used; else why not, in half a sentence that follows "because". */
     private @Nullable String unusable;
 
@@ -108,11 +110,14 @@ public final class Journal implements Closeable {
 
     private void read(JournalFrame.Scan found) {
         found.frames().forEach(this::read);
-        if (unusable == null && isOfAnother(cluster)) {
+        if (unusable != null) {
+            unread = notToIgnore();
+        } else if (isOfAnother(cluster)) {
             unusable = another(cluster);
         }
         if (unusable != null) {
             isUnusable(unusable);
+            reportWithheld();
             return;
         }
         cluster = recorded.isEmpty() ? cluster : recorded;
@@ -165,6 +170,10 @@ public final class Journal implements Closeable {
                     file.path(),
                     damaged.size());
         }
+        reportWithheld();
+    }
+
+    private void reportWithheld() {
         withheld()
                 .forEach(subject -> LOG.error(
                         "{} has a record of a newer version (node {}, file {}), which stays for a gateway of that version",
@@ -272,10 +281,24 @@ public final class Journal implements Closeable {
 
     /** What the records of newer versions are about that this one must not ignore. */
     synchronized List<Subject> withheld() {
+        return Stream.concat(unread.stream(), notToIgnore().stream()).toList();
+    }
+
+    private List<Subject> notToIgnore() {
         return live.values().stream()
                 .filter(frame -> frame.least() > FORMAT)
                 .map(JournalFrame::subject)
                 .toList();
+    }
+
+    /** Is it one that this version continues? */
+    synchronized boolean isUsed() {
+        return unusable == null;
+    }
+
+    /** Is it surely of this Alluxio? */
+    synchronized boolean isOf(String name) {
+        return !recorded.isEmpty() && recorded.equals(name);
     }
 
     private void write(JournalFrame frame) throws IOException {

@@ -53,6 +53,8 @@ public final class VolumeJournal implements AutoCloseable {
     private final Map<Long, Old> old = new HashMap<>();
     /** The lists that they are in. Guarded by this. */
     private final Set<Path> known = new HashSet<>();
+    /** What the records of kept files are about that this version must not ignore. Not changed once it is open. */
+    private final List<Subject> unread = new ArrayList<>();
     /** Guarded by this. */
     private long lastOldId;
 
@@ -78,7 +80,31 @@ public final class VolumeJournal implements AutoCloseable {
         } catch (IOException e) {
             LOG.info("Files that a process left when it was killed stay in {}: {}", folder, e.toString());
         }
-        return new VolumeJournal(folder, Journal.open(folder.resolve(NAME), clusterId, disk), clusterId, false);
+        VolumeJournal own =
+                new VolumeJournal(folder, Journal.open(folder.resolve(NAME), clusterId, disk), clusterId, false);
+        try {
+            own.lookAtKept(disk);
+        } catch (IOException e) {
+            postponed(folder, e);
+        }
+        return own;
+    }
+
+    /** Those that a process could not use, and kept: this version may understand one. */
+    private void lookAtKept(JournalFile.Disk disk) throws IOException {
+        if (Files.isDirectory(folder)) {
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, NAME + ".[0-9]*")) {
+                for (Path file : files) {
+                    Journal kept = Journal.open(file, cluster, disk);
+                    if (journal.isUsed() && kept.isUsed() && kept.isOf(cluster)) {
+                        journal.adopt(kept);
+                        Files.delete(file);
+                    } else {
+                        unread.addAll(kept.withheld());
+                    }
+                }
+            }
+        }
     }
 
     /** What processes had not finished that were to have the place of the journal of a volume's own folder. */
@@ -244,7 +270,7 @@ public final class VolumeJournal implements AutoCloseable {
 
     /** What records of newer versions are about that this one must not ignore. */
     public List<DraftRecord.Ids> withheld() {
-        return journal.withheld().stream()
+        return Stream.concat(journal.withheld().stream(), unread.stream())
                 .map(subject -> new DraftRecord.Ids(subject.node(), subject.fileId()))
                 .toList();
     }

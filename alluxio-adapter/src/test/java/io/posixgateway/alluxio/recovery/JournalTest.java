@@ -199,6 +199,22 @@ class JournalTest {
     }
 
     @Test
+    void fileOfNewerFormat_isNotContinued_andWhatMustNotBeIgnoredIsNamed() throws Exception {
+        Files.write(file, NewerRecord.bytes(Kind.HEAD.number, NewerRecord.VERSION, 0, Subject.NONE));
+        Subject ignored = new Subject(0, 9);
+        for (byte[] record : List.of(
+                NewerRecord.bytes(Kind.HIDDEN.number, NewerRecord.VERSION, 1, SUBJECT),
+                NewerRecord.bytes(Kind.HIDDEN.number, Journal.FORMAT, 2, ignored))) {
+            Files.write(file, record, StandardOpenOption.APPEND);
+        }
+        Journal journal = open();
+        assertThat(taken(journal)).isEmpty();
+        assertThat(journal.withheld()).containsExactly(SUBJECT);
+        add(journal, "one");
+        assertThat(journal.withheld()).containsExactly(SUBJECT);
+    }
+
+    @Test
     void journalOfAnotherCluster_isKeptAndNotUsed() throws Exception {
         add(open(file, "before"), "one");
         byte[] there = Files.readAllBytes(file);

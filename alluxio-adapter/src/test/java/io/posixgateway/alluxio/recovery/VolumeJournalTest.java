@@ -21,6 +21,7 @@ class VolumeJournalTest {
     private static final Hidden A = new Hidden("/d/.pgw~a", 11, 13);
     private static final Hidden B = new Hidden("/d/.pgw~b", 0, 0);
     private static final Renaming RENAMING = new Renaming("/d/.pgw~a", 11, "/d/a");
+    private static final JournalFrame.Subject NOTHING = JournalFrame.Subject.NONE;
     private static final Moving MOVING = new Moving("/old", "/new");
 
     private final Path folder;
@@ -71,6 +72,35 @@ class VolumeJournalTest {
         assertThat(new RenameLog(next).over.inherit()).containsExactly(RENAMING);
         assertThat(new RenameLog(next).free.inherit()).isEmpty();
         assertThat(new DirectoryRenameLog(next).inherit()).containsExactly(MOVING);
+    }
+
+    /** Of a newer format: it is kept by another name as soon as something is recorded, and the next process of this version looks there. */
+    @Test
+    void withheld_ofAJournalThatIsKept_isKnownToEachNextProcess() throws Exception {
+        Path file = folder.resolve("journal");
+        Files.write(file, NewerRecord.bytes(Journal.Kind.HEAD.number, NewerRecord.VERSION, 0, NOTHING));
+        byte[] record = NewerRecord.bytes(99, NewerRecord.VERSION, 1, new JournalFrame.Subject(5, 7));
+        Files.write(file, record, StandardOpenOption.APPEND);
+        DraftRecord.Ids ids = new DraftRecord.Ids(5, 7);
+        VolumeJournal journal = own();
+        assertThat(journal.withheld()).containsExactly(ids);
+        new HiddenFiles(journal).add(A);
+        assertThat(own().withheld()).containsExactly(ids);
+        assertThat(new HiddenFiles(own()).inherit()).containsExactly(A);
+    }
+
+    /** As after a rollback and an upgrade: the version between could not use it. */
+    @Test
+    void journalThatWasKept_isContinuedByAVersionThatUnderstandsIt() throws Exception {
+        VolumeJournal before = VolumeJournal.own(folder, "cluster", new Reserve(folder, "reserve"));
+        new HiddenFiles(before).add(A);
+        Files.move(before.path(), folder.resolve("journal.1"));
+        VolumeJournal other = VolumeJournal.own(folder, "other", new Reserve(folder, "reserve"));
+        assertThat(new HiddenFiles(other).inherit()).isEmpty();
+        assertThat(folder.resolve("journal.1")).exists();
+        VolumeJournal next = VolumeJournal.own(folder, "cluster", new Reserve(folder, "reserve"));
+        assertThat(new HiddenFiles(next).inherit()).containsExactly(A);
+        assertThat(folder.resolve("journal.1")).doesNotExist();
     }
 
     @Test
