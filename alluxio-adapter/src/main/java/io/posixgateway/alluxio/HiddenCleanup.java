@@ -102,7 +102,7 @@ final class HiddenCleanup {
                 }
                 known = true;
                 if (volume.replacer.inherit()) {
-                    volume.replacer.settle();
+                    volume.replacer.unfinished().settle();
                 }
                 left = volume.hidden.inherit();
                 volume.drafts.reservations().inherit();
@@ -126,10 +126,10 @@ final class HiddenCleanup {
      * @param goesOn the mount has not ended: its hidden files are looked at later
      */
     void settle(KnownAlluxio alluxio, boolean goesOn) throws StoreException {
-        boolean asks = !goesOn || volume.replacer.hasUnfinished();
+        boolean asks = !goesOn || !volume.replacer.unfinished().isEmpty();
         String why = asks ? alluxio.difference() : null;
         if (why == null) {
-            volume.replacer.settle();
+            volume.replacer.unfinished().settle();
             return;
         }
         volume.replacer.leaveForeign(why);
@@ -162,7 +162,7 @@ final class HiddenCleanup {
 
     /** Nothing of the mount is open any more. */
     void removeAll(KnownAlluxio alluxio) {
-        if (volume.replacer.hasUnfinished() && !isSettled(alluxio)) {
+        if (!volume.replacer.unfinished().isEmpty() && !isSettled(alluxio)) {
             return;
         }
         if (!volume.replacer.isFreeSettled()) {
@@ -178,7 +178,9 @@ final class HiddenCleanup {
             boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
             if (open && isAwaited(one.node())) {
                 LOG.debug("{} stays until the kernel forgets it", one.path());
-            } else if (!open && !volume.replacer.isUnfinished(one.path()) && isRemoved(one)) {
+            } else if (volume.replacer.unfinished().spares(one.path())) {
+                volume.hidden.remove(one.path());
+            } else if (!open && !volume.replacer.unfinished().has(one.path()) && isRemoved(one)) {
                 volume.hidden.remove(one.path());
             } else {
                 stay.add(one);

@@ -266,7 +266,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
-        volume.replacer.settle(volume.metadata.pathOf(directory, name));
+        volume.replacer.unfinished().settle(volume.metadata.pathOf(directory, name));
         Inode child = child(directory, name);
         if (child == null) {
             return -Errno.ENOENT;
@@ -299,7 +299,7 @@ final class NameOperations {
                 child.startGoing();
                 try {
                     String path = volume.metadata.pathOf(place.directory, place.name);
-                    volume.replacer.settle(path); // what was in flight until now may have come to no end
+                    volume.replacer.unfinished().settle(path); // what was in flight until now may have come to no end
                     names = taking.from(path);
                 } finally {
                     child.endGoing();
@@ -352,7 +352,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused;
         }
-        volume.replacer.settle(volume.metadata.pathOf(directory, name));
+        volume.replacer.unfinished().settle(volume.metadata.pathOf(directory, name));
         Inode child = child(directory, name);
         if (child == null) {
             return -Errno.ENOENT;
@@ -400,7 +400,7 @@ final class NameOperations {
     private void settle(Place from, Place to) throws StoreException {
         String path = volume.metadata.pathOf(from.directory, from.name);
         volume.replacer.settleFree(path);
-        volume.replacer.settle(path, volume.metadata.pathOf(to.directory, to.name));
+        volume.replacer.unfinished().settle(path, volume.metadata.pathOf(to.directory, to.name));
         volume.drafts.reservations().settle(volume.metadata.pathOf(to.directory, to.name));
     }
 
@@ -503,7 +503,7 @@ final class NameOperations {
     private void move(Inode child, Place from, Place to, @Nullable Inode target) throws StoreException {
         String path = volume.metadata.pathOf(from.directory, from.name);
         String newPath = volume.metadata.pathOf(to.directory, to.name);
-        volume.replacer.settle(path, newPath); // as in take
+        volume.replacer.unfinished().settle(path, newPath); // as in take
         volume.drafts.reservations().settle(newPath);
         if (target != null && target.isDirectory() != child.isDirectory()) {
             int errno = child.isDirectory() ? Errno.ENOTDIR : Errno.EISDIR;

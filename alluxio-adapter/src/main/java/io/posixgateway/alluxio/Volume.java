@@ -152,7 +152,7 @@ final class Volume implements AutoCloseable {
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
         this.change = new ClusterChange(this, alluxio, kept);
         drafts.readFrom(orphans::open);
-        replacer.whenResolved(this::askAgain);
+        replacer.unfinished().whenResolved(this::askAgain);
         drafts.reservations().whenResolved(this::askAgain);
     }
 

@@ -33,6 +33,8 @@ public final class Journal implements Closeable {
     static final int FORMAT = 1;
 
     private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
+    /** As number of a process. */
+    private static final long UNKNOWN = -1;
     /** A shorter file is not worth another one. */
     private static final int LEAST_BYTES = 1 << 18;
 
@@ -44,7 +46,14 @@ public final class Journal implements Closeable {
     /** Of earlier processes, and not taken by anybody here. */
     private final Set<Long> inherited = new HashSet<>();
 
+    /** Those before the service of another version. */
+    private final Set<Long> old = new HashSet<>();
+
     private String cluster;
+    /** Of the process that serves, and of the last one that said so in a head; 0: the volume ended. */
+    private long serving = UNKNOWN;
+
+    private long noted = UNKNOWN;
     /** As the last head in the file says; empty: none does. */
     private String recorded = "";
     /** Of a file whose format is newer: what its records are about that this version must not ignore. */
@@ -77,8 +86,9 @@ public final class Journal implements Closeable {
      *
      * @param id of no other record
      * @param texts what it says of its subject
+     * @param isOld another version, which does not know it, has served the volume since then
      */
-    record Entry(long id, Subject subject, List<String> texts) {}
+    record Entry(long id, Subject subject, List<String> texts, boolean isOld) {}
 
     /**
      * Reads what is there, and makes nothing.
@@ -149,7 +159,9 @@ public final class Journal implements Closeable {
         JournalFrame removed = live.remove(frame.removes());
         usedBytes -= removed == null ? 0 : removed.lengthBytes();
         if (frame.kind() == Kind.HEAD.number) {
-            recorded = frame.texts().isEmpty() ? "" : frame.texts().get(0);
+            List<String> texts = frame.texts();
+            recorded = texts.isEmpty() ? "" : texts.get(0);
+            noted = texts.size() > 1 && texts.get(1).matches("\\d{1,18}") ? Long.parseLong(texts.get(1)) : UNKNOWN;
             unusable = frame.least() > FORMAT ? "it has format " + frame.version() : null;
         } else if (frame.kind() != Kind.REMOVAL.number) {
             live.put(frame.id(), frame);
@@ -203,8 +215,24 @@ public final class Journal implements Closeable {
         }
     }
 
+    /**
+     * As {@link VolumeJournal#servedBy}. Versions that read no journal count processes, too, but do not note that here. What is recorded is
+     * old to the next process where that cannot be written.
+     */
+    synchronized void servedBy(long process, boolean isKnown) throws IOException {
+        boolean isFirst = serving == UNKNOWN && noted != UNKNOWN;
+        if (isFirst && (process > noted + 1 || (!isKnown && !recorded.isEmpty()))) {
+            old.addAll(live.keySet());
+        }
+        serving = process;
+        if (!live.isEmpty()) {
+            write(List.of());
+        }
+    }
+
     private JournalFrame head() throws IOException {
-        return frame(Kind.HEAD, 0, Subject.NONE, JournalFrame.payload(List.of(cluster)));
+        List<String> texts = serving == UNKNOWN ? List.of(cluster) : List.of(cluster, Long.toString(serving));
+        return frame(Kind.HEAD, 0, Subject.NONE, JournalFrame.payload(texts));
     }
 
     private static JournalFrame frame(Kind kind, long removes, Subject subject, ByteBuffer payload) {
@@ -226,10 +254,18 @@ public final class Journal implements Closeable {
         inherited.add(add(kind, subject, texts));
     }
 
-    /** What another journal has, of whatever version. */
-    synchronized void adopt(Journal other) throws IOException {
+    /**
+     * What another journal has, of whatever version.
+     *
+     * @param isOld others have served the volume since then
+     */
+    synchronized void adopt(Journal other, boolean isOld) throws IOException {
         for (JournalFrame frame : other.live.values()) {
-            inherited.add(append(frame));
+            long id = append(frame);
+            inherited.add(id);
+            if (isOld) {
+                old.add(id);
+            }
         }
         if (!other.damaged.isEmpty() && file.endBytes() == 0) {
             write(List.of()); // who adopts it later is to know of which Alluxio it is
@@ -275,7 +311,7 @@ public final class Journal implements Closeable {
         return live.values().stream()
                 .filter(frame -> frame.kind() == kind.number && frame.version() <= FORMAT)
                 .filter(frame -> inherited.remove(frame.id()))
-                .map(frame -> new Entry(frame.id(), frame.subject(), frame.texts()))
+                .map(frame -> new Entry(frame.id(), frame.subject(), frame.texts(), old.contains(frame.id())))
                 .toList();
     }
 
@@ -311,12 +347,15 @@ public final class Journal implements Closeable {
             file.moveAway();
             unusable = null;
         }
-        boolean heads = file.endBytes() == 0 || (!cluster.isEmpty() && !cluster.equals(recorded));
+        boolean named = cluster.isEmpty() || cluster.equals(recorded);
+        boolean counted = serving == UNKNOWN || serving == noted;
+        boolean heads = file.endBytes() == 0 || !named || !counted;
         List<JournalFrame> all = new ArrayList<>(heads ? List.of(head()) : List.of());
         all.addAll(owed);
         all.addAll(frames);
         file.append(bytes(all, List.of(), List.of()));
         recorded = heads ? cluster : recorded;
+        noted = serving == UNKNOWN ? noted : serving;
         owed.clear();
     }
 

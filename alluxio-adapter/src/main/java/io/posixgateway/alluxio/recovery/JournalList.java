@@ -21,7 +21,8 @@ public abstract class JournalList<E> {
     private final Kind kind;
     private final Map<String, Held<E>> present = new LinkedHashMap<>();
 
-    private record Held<E>(E entry, long id) {}
+    /** @param isOld see {@link Entry} */
+    private record Held<E>(E entry, long id, boolean isOld) {}
 
     /** As id: it is recorded nowhere. */
     private static final long NOWHERE = 0;
@@ -69,7 +70,7 @@ public abstract class JournalList<E> {
     }
 
     private void hold(E entry, long id) {
-        present.put(key(entry), new Held<>(entry, id));
+        present.put(key(entry), new Held<>(entry, id, false));
     }
 
     /** It is done, or was not begun. */
@@ -105,6 +106,12 @@ public abstract class JournalList<E> {
         return present.containsKey(key);
     }
 
+    /** Has another version, which knows nothing of it, served the volume since it was recorded? */
+    public synchronized boolean isOld(E entry) {
+        Held<E> held = present.get(key(entry));
+        return held != null && held.isOld;
+    }
+
     /** Takes over what processes left that are no more; returns it. */
     public List<E> inherit() {
         return hold(journal.take(kind));
@@ -116,7 +123,7 @@ public abstract class JournalList<E> {
             try {
                 E entry = entry(left.subject(), left.texts());
                 remove(key(entry));
-                hold(entry, left.id());
+                present.put(key(entry), new Held<>(entry, left.id(), left.isOld()));
                 inherited.add(entry);
             } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
                 LOG.error("A record of kind {} in the journal of {} is incomplete and is skipped", kind, folder());

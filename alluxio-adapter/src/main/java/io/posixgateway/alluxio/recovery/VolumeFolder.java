@@ -61,6 +61,7 @@ public final class VolumeFolder implements AutoCloseable {
             VolumeJournal journal = VolumeJournal.own(path, clusterId(path), reserve);
             PassthroughLog passthrough = PassthroughLog.open(path.resolve(PASSTHROUGH));
             reserve.fill();
+            journal.servedBy(passthrough.generation() + 1L, Files.exists(path.resolve(VOLUME)));
             return new VolumeFolder(path, lock, nodes, journal, passthrough);
         } catch (StateFolder.NotTrusted e) {
             close(lock);
@@ -169,6 +170,7 @@ public final class VolumeFolder implements AutoCloseable {
     /** Remembers it for the next process; false, and a line in the log: that is not possible. */
     public boolean foreignNodesAre(Nodes nodes) {
         passthrough.generationIs(nodes.began());
+        journal.servedBy(nodes.began() + 1L, true);
         try {
             Files.writeString(path.resolve(FOREIGN), nodes.began() + " " + nodes.clusterId() + "\n");
             return true;
@@ -252,6 +254,7 @@ public final class VolumeFolder implements AutoCloseable {
     /** Lets go of it for good; content that is not in Alluxio stays, for an operator or the volume's next session, and is named. */
     public void discard() {
         nodes.close();
+        journal.servedBy(0, true);
         journal.close();
         passthrough.close();
         try {

@@ -97,7 +97,7 @@ public final class VolumeJournal implements AutoCloseable {
                 for (Path file : files) {
                     Journal kept = Journal.open(file, cluster, disk);
                     if (journal.isUsed() && kept.isUsed() && kept.isOf(cluster)) {
-                        journal.adopt(kept);
+                        journal.adopt(kept, true);
                         Files.delete(file);
                     } else {
                         unread.addAll(kept.withheld());
@@ -205,7 +205,7 @@ public final class VolumeJournal implements AutoCloseable {
                 known.add(file);
                 for (OldList.Item item : list.left()) {
                     old.put(--lastOldId, new Old(list, item));
-                    taken.add(new Entry(lastOldId, item.subject(), item.texts()));
+                    taken.add(new Entry(lastOldId, item.subject(), item.texts(), false));
                 }
             }
         } catch (IOException e) {
@@ -259,7 +259,7 @@ public final class VolumeJournal implements AutoCloseable {
             if (!dead.cluster().equals(journal.cluster())) {
                 return false;
             }
-            journal.adopt(dead);
+            journal.adopt(dead, false);
         }
         return true;
     }
@@ -273,6 +273,20 @@ public final class VolumeJournal implements AutoCloseable {
         return Stream.concat(journal.withheld().stream(), unread.stream())
                 .map(subject -> new DraftRecord.Ids(subject.node(), subject.fileId()))
                 .toList();
+    }
+
+    /**
+     * The volume is served from now on.
+     *
+     * @param process how many processes served it so far, of whatever version; 0: it ends
+     * @param isKnown is it known of which Alluxio the volume is? An earlier version forgets that at the end of a volume
+     */
+    void servedBy(long process, boolean isKnown) {
+        try {
+            journal.servedBy(process, isKnown);
+        } catch (IOException e) {
+            LOG.info("The next process will not complete renames that are recorded in {}: {}", path(), e.toString());
+        }
     }
 
     /** The id of the Alluxio that the records are of from now on. */

@@ -12,15 +12,9 @@ import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import io.posixgateway.alluxio.recovery.RetryQueue;
 import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
-import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,21 +51,12 @@ public final class FileReplacer {
     private final Store store;
     private final Clock clock;
     private final RenameLog log;
-    private final HiddenFiles hiddenFiles;
     private final RenameOutcomes outcomes;
     /** What earlier processes left. */
     private final FreeRenames free;
 
+    private final UnfinishedRenames unfinished;
     private final Pauses pauses;
-    /** By the path before. */
-    private final Map<String, Renaming> unfinished = new ConcurrentHashMap<>();
-    /** Those that Alluxio refused to complete when it was asked last, by the path before. */
-    private final Map<String, StoreException> refusals = new ConcurrentHashMap<>();
-    /** Held while Alluxio is asked what became of them, for as long as that takes. */
-    private final ReentrantLock settling = new ReentrantLock();
-
-    private final RetryQueue retries;
-    private volatile Consumer<String> resolved = path -> {};
 
     public FileReplacer(
             Store store,
@@ -83,17 +68,11 @@ public final class FileReplacer {
             HiddenFiles hiddenFiles) {
         this.store = store;
         this.clock = clock;
-        this.retries = retries;
         this.log = log;
-        this.hiddenFiles = hiddenFiles;
         this.outcomes = new RenameOutcomes(store, clock, table, reader);
+        this.unfinished = new UnfinishedRenames(store, retries, log.over, hiddenFiles, outcomes);
         this.free = new FreeRenames(store, log, outcomes, this);
         this.pauses = new Pauses(clock);
-    }
-
-    /** From now on this hears of each path of which it is known again what has it. On any thread, which may serve a request. */
-    public void whenResolved(Consumer<String> listener) {
-        resolved = listener;
     }
 
     /**
@@ -103,7 +82,7 @@ public final class FileReplacer {
      * @param replaced the file there; null: nothing is known of it
      * @return the id that the file has from now on
      * @throws StoreException ENOENT: another client removed the file; EISDIR: another client put a directory there, which stays; EIO if
-     *     it cannot be recorded, before anything is done; else the old file stays, unless {@link #isUnfinished}
+     *     it cannot be recorded, before anything is done; else the old file stays, unless {@link UnfinishedRenames#has}
      */
     public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
         if (!store.deletesToReplace(renaming.to())) {
@@ -115,7 +94,7 @@ public final class FileReplacer {
             store.compared(renaming.from());
         }
         record(renaming);
-        boolean answered = sent(renaming, replaced);
+        boolean answered = sentSurely(renaming, replaced);
         log.over.remove(renaming);
         boolean isSame = answered && (renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES);
         return isSame ? renaming.fileId() : outcomes.idAfterCopy(renaming, renamed);
@@ -145,7 +124,7 @@ public final class FileReplacer {
             store.rename(renaming.from(), renaming.to(), false);
             log.over.remove(renaming);
         } catch (StoreException e) {
-            throw unfinished(renaming, failure);
+            throw unfinished.add(renaming, failure);
         }
     }
 
@@ -153,6 +132,16 @@ public final class FileReplacer {
         if (!log.over.add(renaming)) {
             log.over.remove(renaming);
             throw RenameFailures.notRecorded(renaming, log.over.folder());
+        }
+    }
+
+    /** As {@link #sent}; after a failure that nobody expects, as of a class that is missing, the file may be the only copy, too. */
+    private boolean sentSurely(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+        try {
+            return sent(renaming, replaced);
+        } catch (RuntimeException | Error e) {
+            unfinished.addUnexpected(renaming);
+            throw e;
         }
     }
 
@@ -184,7 +173,7 @@ public final class FileReplacer {
         if (BEFORE_ANYTHING.contains(failure.errno())) {
             return Outcome.TARGET_STAYS;
         }
-        return answered(renaming, failure, () -> found(renaming, replaced));
+        return answered(renaming, failure, () -> outcomes.completed(renaming, replaced));
     }
 
     /** Looks until Alluxio answers. */
@@ -201,7 +190,7 @@ public final class FileReplacer {
                 LOG.debug("The outcome for {} is unknown: {}", renaming.to(), e.getMessage());
             }
             if (!pauses.await(beganNanos, waits)) {
-                throw unfinished(renaming, failure);
+                throw unfinished.add(renaming, failure);
             }
         }
     }
@@ -209,34 +198,6 @@ public final class FileReplacer {
     /** As {@link FreeRenames#run}. */
     public void renameToFree(Renaming renaming, @Nullable Facts renamed) throws StoreException {
         free.run(renaming, renamed);
-    }
-
-    private StoreException unfinished(Renaming renaming, StoreException failure) {
-        LOG.error(
-                "{} may be missing in Alluxio, which failed while replacing it ({}): {} will be renamed to it later",
-                renaming.to(),
-                failure.getMessage(),
-                renaming.from());
-        log.over.add(renaming);
-        unfinished.put(renaming.from(), renaming);
-        settleLater();
-        return new StoreException(
-                failure.errno(),
-                "Whether " + renaming.from() + " was renamed to " + renaming.to()
-                        + " is unknown: either may be missing until Alluxio answers; the rename is completed then: "
-                        + failure.getMessage(),
-                failure);
-    }
-
-    /** Finds out, and renames the file to its name if nothing has it. EIO while Alluxio is away. */
-    private Outcome found(Renaming renaming, @Nullable Facts replaced) throws StoreException {
-        Outcome outcome = outcomes.of(renaming, replaced);
-        if (outcome == Outcome.TARGET_MISSING) {
-            store.rename(renaming.from(), renaming.to(), false);
-            LOG.warn("{} was lost while being replaced; {} now has its name", renaming.to(), renaming.from());
-            return Outcome.IN_PLACE;
-        }
-        return outcome;
     }
 
     /**
@@ -262,7 +223,7 @@ public final class FileReplacer {
             store.rename(from, to, false);
         } catch (StoreException e) {
             if (e.isOutcomeUnknown()) {
-                throw unfinished(back, e);
+                throw unfinished.add(back, e);
             }
             log.over.remove(back);
             throw e;
@@ -275,17 +236,15 @@ public final class FileReplacer {
         log.over.remove(aside);
     }
 
-    /** Is the file of this path the only one that can take the name of what it replaces? It is not to be deleted then. */
-    public boolean isUnfinished(String from) {
-        return unfinished.containsKey(from);
+    /** Those of which nobody knows yet what became of them. */
+    public UnfinishedRenames unfinished() {
+        return unfinished;
     }
 
-    /** Takes over what processes that are no more left unfinished; true if there is something to {@link #settle}. */
+    /** Takes over what processes that are no more left unfinished; true if there is something to settle. */
     public boolean inherit() {
         free.inherit();
-        List<Renaming> inherited = log.over.inherit();
-        inherited.forEach(renaming -> unfinished.put(renaming.from(), renaming));
-        return !unfinished.isEmpty();
+        return unfinished.inherit();
     }
 
     /** Is there something for {@link #isFreeSettled}? */
@@ -306,145 +265,10 @@ public final class FileReplacer {
         free.settle(from);
     }
 
-    /** Is there something to {@link #settle}? */
-    public boolean hasUnfinished() {
-        return !unfinished.isEmpty();
-    }
-
     /** What is unfinished is of another Alluxio, or of another path in it: nothing is done there, and the files stay as they are. */
     public void leaveForeign(String why) {
-        settling.lock();
-        try {
-            for (Renaming renaming : unfinished.values()) {
-                LOG.warn("{} cannot get the name {}: {}", renaming.from(), renaming.to(), why);
-                log.over.remove(renaming);
-            }
-            unfinished.clear();
-            free.leave();
-        } finally {
-            settling.unlock();
-        }
-    }
-
-    /**
-     * Before what has this path is removed or renamed: it may be the only one that can take the name of what it replaces, be about to be
-     * replaced, or be a directory with either below it, where neither would be found any more. Waits.
-     *
-     * @throws StoreException EIO: that is not known
-     */
-    public void settle(String path) throws StoreException {
-        settle(path, "");
-    }
-
-    /** The same, before it is renamed to the other path; but if that is what is unfinished, it is the caller's own, again. */
-    public void settle(String path, String again) throws StoreException {
-        if (unfinishedAt(path, again) != null) {
-            settle();
-        }
-        Renaming left = unfinishedAt(path, again);
-        while (left != null && isRefused(left)) {
-            left = unfinishedAt(path, again);
-        }
-        if (left != null) {
-            throw new StoreException(
-                    Errno.EIO,
-                    path + " is not removed or renamed: " + left.from()
-                            + " may be the only copy of the file that it was to" + " replace, " + left.to()
-                            + ", and Alluxio does not answer; retry when Alluxio answers",
-                    null);
-        }
-    }
-
-    /** Alluxio answers, and refuses to complete it: then it is in nobody's way any more, and both files stay where they are. */
-    private boolean isRefused(Renaming renaming) {
-        StoreException why = refusals.remove(renaming.from());
-        if (why == null) {
-            return false;
-        }
-        LOG.error(
-                "{} was lost while being replaced, and {} cannot be renamed to it: {}",
-                renaming.to(),
-                renaming.from(),
-                why.getMessage());
-        log.over.remove(renaming);
-        unfinished.remove(renaming.from());
-        resolved.accept(renaming.from());
-        resolved.accept(renaming.to());
-        return true;
-    }
-
-    private @Nullable Renaming unfinishedAt(String path, String again) {
-        for (Renaming renaming : unfinished.values()) {
-            boolean isSame = renaming.from().equals(path) && renaming.to().equals(again);
-            boolean isReplaced = renaming.from().equals(again);
-            if (!isSame && (isReplaced || isAtOrBelow(renaming.from(), path) || isAtOrBelow(renaming.to(), path))) {
-                return renaming;
-            }
-        }
-        return null;
-    }
-
-    private static boolean isAtOrBelow(String inner, String outer) {
-        return inner.startsWith(outer) && (inner.length() == outer.length() || inner.charAt(outer.length()) == '/');
-    }
-
-    /** Resolves what is unfinished, now, or if Alluxio does not answer later. Waits; as in a call to Alluxio, a signal ends that. */
-    public void settle() {
-        if (!settledAll()) {
-            settleLater();
-        }
-    }
-
-    /** False, too, where it is interrupted while another thread asks Alluxio. */
-    private boolean settledAll() {
-        RemoteCalls remote = RemoteCalls.ofThread();
-        remote.begin();
-        try {
-            settling.lockInterruptibly();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } finally {
-            remote.end();
-        }
-        try {
-            unfinished.values().removeIf(this::isSettled);
-            return unfinished.isEmpty();
-        } finally {
-            settling.unlock();
-        }
-    }
-
-    private boolean isSettled(Renaming renaming) {
-        String from = renaming.from();
-        refusals.remove(from);
-        try {
-            Outcome found = found(renaming, null);
-            if (found == Outcome.BOTH_GONE) {
-                LOG.error("{}", RenameFailures.bothGone(renaming));
-            }
-            if (found != Outcome.IN_PLACE && HiddenNames.isOf(from) && hiddenFiles.has(from)) {
-                Existing.orNull(() -> {
-                    store.delete(from);
-                    return from;
-                });
-            }
-            hiddenFiles.remove(from);
-            log.over.remove(renaming);
-            resolved.accept(from);
-            resolved.accept(renaming.to());
-            return true;
-        } catch (StoreException e) {
-            LOG.debug("The outcome for {} is not known yet: {}", renaming.to(), e.getMessage());
-            if (!e.isOutcomeUnknown() && !e.isUnanswered()) {
-                refusals.put(from, e);
-            }
-            return false;
-        }
-    }
-
-    private void settleLater() {
-        retries.retry("unfinished-renames", this::settledAll);
+        unfinished.leaveForeign(why);
+        free.leave();
     }
 
     /** From now on nobody waits for an Alluxio that is away. */

@@ -45,7 +45,7 @@ final class FreeRenames {
      *
      * @param renamed the file; null: the under file system renames in one step
      * @throws StoreException EEXIST: something has the name by now, a copy of the file perhaps, and the file its own; else the file has its
-     *     own name alone, unless {@link FileReplacer#isUnfinished}
+     *     own name alone, unless {@link UnfinishedRenames#has}
      */
     void run(Renaming renaming, @Nullable Facts renamed) throws StoreException {
         if (renamed == null) {

@@ -331,7 +331,7 @@ public final class Publisher {
         } catch (StoreException e) {
             sink.cancel();
             retract(inode, sink.fileId());
-            attempt.unfinished = replacer.isUnfinished(hidden);
+            attempt.unfinished = replacer.unfinished().has(hidden);
             if (attempt.unfinished) {
                 throw e;
             }

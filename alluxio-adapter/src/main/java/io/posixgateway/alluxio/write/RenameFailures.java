@@ -42,6 +42,13 @@ final class RenameFailures {
                 + " it again; write all other data again";
     }
 
+    /** Of one that was interrupted before another version served. */
+    static String leftAsItIs(Renaming renaming) {
+        return renaming.to() + " is missing, and " + renaming.from() + " is not renamed to it: since that was"
+                + " interrupted another version of the gateway has served the volume, so it may have been deleted on"
+                + " purpose. If not, rename it with 'alluxio fs mv'";
+    }
+
     /** What is told of one that did not end in place. */
     static StoreException of(Renaming renaming, Outcome found, StoreException failure) {
         if (found == Outcome.BOTH_GONE) {

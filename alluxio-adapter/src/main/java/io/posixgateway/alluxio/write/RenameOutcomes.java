@@ -101,6 +101,17 @@ final class RenameOutcomes {
         return Outcome.TARGET_STAYS;
     }
 
+    /** As {@link #of}, and the file gets its name if nothing has it. */
+    Outcome completed(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+        Outcome outcome = of(renaming, replaced);
+        if (outcome == Outcome.TARGET_MISSING) {
+            store.rename(renaming.from(), renaming.to(), false);
+            LOG.warn("{} was lost while being replaced; {} now has its name", renaming.to(), renaming.from());
+            return Outcome.IN_PLACE;
+        }
+        return outcome;
+    }
+
     /** Of one over a file, in one step: one look; null: Alluxio does not answer. */
     @Nullable
     Outcome ofOneStep(Renaming renaming, @Nullable Facts replaced) {

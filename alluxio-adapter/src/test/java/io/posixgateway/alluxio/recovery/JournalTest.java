@@ -100,7 +100,7 @@ class JournalTest {
         Journal next = open();
         add(next, "its own");
         assertThat(next.take(Kind.RENAME_OVER))
-                .containsExactly(new Entry(2, new Subject(0, 9), List.of("/from", "/tö")));
+                .containsExactly(new Entry(2, new Subject(0, 9), List.of("/from", "/tö"), false));
         assertThat(taken(next)).containsExactly("left");
         assertThat(taken(next)).isEmpty();
     }

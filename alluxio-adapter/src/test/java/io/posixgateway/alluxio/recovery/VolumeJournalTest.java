@@ -103,6 +103,35 @@ class VolumeJournalTest {
         assertThat(folder.resolve("journal.1")).doesNotExist();
     }
 
+    /** Is a rename of the process 7 old to the next one of this version? */
+    private boolean isOld(long last, long process, boolean isKnown) throws IOException {
+        Files.deleteIfExists(folder.resolve("journal"));
+        VolumeJournal dead = VolumeJournal.own(folder, "cluster", new Reserve(folder, "reserve"));
+        dead.servedBy(7, true);
+        new RenameLog(dead).over.add(RENAMING);
+        if (last != 7) {
+            VolumeJournal.own(folder, "cluster", new Reserve(folder, "reserve")).servedBy(last, true);
+        }
+        VolumeJournal next = VolumeJournal.own(folder, "cluster", new Reserve(folder, "reserve"));
+        next.servedBy(process, isKnown);
+        RenameLog renames = new RenameLog(next);
+        assertThat(renames.over.inherit()).containsExactly(RENAMING);
+        return renames.over.isOld(RENAMING);
+    }
+
+    /** A version that reads no journal counts processes, and at the end of a volume it forgets of which Alluxio that is. */
+    @Test
+    void record_isOld_whereAnEarlierVersionServedSinceThen() throws Exception {
+        assertThat(isOld(7, 8, true)).isFalse();
+        assertThat(isOld(8, 9, true)).isFalse();
+        assertThat(isOld(0, 1, true)).as("after the end of a volume").isFalse();
+        assertThat(isOld(7, 1, true)).as("its counter was lost").isFalse();
+        assertThat(isOld(7, 9, true)).isTrue();
+        assertThat(isOld(8, 10, true)).isTrue();
+        assertThat(isOld(0, 2, true)).isTrue();
+        assertThat(isOld(0, 1, false)).isTrue();
+    }
+
     @Test
     void inherit_returnsWhatADeadProcessLeftOnce() throws Exception {
         Path left = leave("here", A, B);

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.recovery.EarlierVersion;
 import io.posixgateway.alluxio.recovery.NewerRecord;
 import io.posixgateway.alluxio.recovery.OldListFile;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
@@ -13,8 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a gateway of another version left in a volume's folder. */
 class JournalMountTest {
@@ -99,6 +103,67 @@ class JournalMountTest {
                     assertThat(next.list("/")).containsExactly("y");
                 }
             }
+        }
+    }
+
+    private static void failsWithEio(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
+                .isEqualTo(Errno.EIO));
+    }
+
+    /** The master is killed in the copy, and does not answer before the process is, too. */
+    private static void dieInTheCopy(MemoryMount killed) {
+        killed.faults().on(StoreCall.RENAME).dieInTheCopy(true);
+        killed.faults().on(StoreCall.PATH_OF).always().fail(Errno.EIO);
+    }
+
+    /** In between a user may have deleted what was to be replaced: nobody can tell. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unfinishedRename_isCompleted_unlessAnEarlierVersionServedSinceThen(boolean served) throws Exception {
+        try (MemoryMount killed = first()) {
+            killed.write("/from", "text");
+            killed.write("/to", "old");
+            dieInTheCopy(killed);
+            failsWithEio(() -> killed.rename("/from", "/to"));
+            killed.kill();
+            if (served) {
+                EarlierVersion.served(folder.resolve("first"));
+            }
+            try (MemoryMount next = next(killed)) {
+                if (served) {
+                    next.rename("/from", "/elsewhere");
+                } else {
+                    assertThatThrownBy(() -> next.rename("/from", "/elsewhere")).isInstanceOf(FuseFailure.class);
+                }
+                assertThat(next.list("/")).containsExactly(served ? "elsewhere" : "to");
+            }
+        }
+    }
+
+    /** It may be the only copy. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void unfinishedUpload_getsItsName_orStaysHidden_whereAnEarlierVersionServedSinceThen(boolean served)
+            throws Exception {
+        try (MemoryMount killed = first()) {
+            killed.write("/file", "old");
+            OpenFile file = killed.openToWrite("/file").write("new");
+            dieInTheCopy(killed);
+            failsWithEio(file::fsync);
+            killed.kill();
+            if (served) {
+                EarlierVersion.served(folder.resolve("first"));
+            }
+            MemoryMount.of(cluster.connect())
+                    .openReturned(folder.resolve("next"), killed)
+                    .close();
+            assertThat(cluster.connect().list("/", "", 10).entries())
+                    .singleElement()
+                    .satisfies(left -> {
+                        assertThat(left.name().startsWith(".pgw~")).isEqualTo(served);
+                        assertThat(left.lengthBytes()).isEqualTo(3);
+                    });
         }
     }
 
