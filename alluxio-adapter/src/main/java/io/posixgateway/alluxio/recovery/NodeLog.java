@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.recovery;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which file ids belong to nodes that began with another one: pairs {node, file id}, the last of a node counts, file id 0
  * takes it back. A disk that takes nothing keeps nobody from reading them; each pair to store then asks whether it takes one by now.
- * Guarded by its own monitor.
+ * Not written by a channel, which an interrupt of a thread that serves a request would close. Guarded by its own monitor.
  */
 public final class NodeLog {
     private static final int PAIR_BYTES = 2 * Long.BYTES;
@@ -31,7 +32,9 @@ public final class NodeLog {
     private final Reserve reserve;
     private final Pairs inherited;
     /** Null while the disk takes nothing, or once closed. */
-    private @Nullable FileChannel channel;
+    private @Nullable RandomAccessFile open;
+
+    private long endBytes;
     /** What stands in a file that cannot be written counts no more. */
     private boolean emptied;
 
@@ -79,7 +82,7 @@ public final class NodeLog {
         }
         NodeLog log = new NodeLog(file, pairs, reserve);
         try {
-            log.channel();
+            log.opened();
         } catch (IOException e) {
             if (!DiskErrno.takesNothing(e)) {
                 throw e;
@@ -90,20 +93,23 @@ public final class NodeLog {
         return log;
     }
 
-    private synchronized FileChannel channel() throws IOException {
-        FileChannel open = channel;
-        if (open == null) {
+    private synchronized RandomAccessFile opened() throws IOException {
+        RandomAccessFile there = open;
+        if (there == null) {
             if (closed) {
                 throw new ClosedChannelException();
             }
             StateFolder.makeParentIfMissing(file);
-            open = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            long whole = emptied ? 0 : open.size() / PAIR_BYTES * PAIR_BYTES;
-            open.truncate(whole).position(whole);
+            // Made by a channel, whose failure says why: that of the next line has another text.
+            FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)
+                    .close();
+            there = new RandomAccessFile(file.toFile(), "rw");
+            endBytes = emptied ? 0 : there.length() / PAIR_BYTES * PAIR_BYTES;
+            there.setLength(endBytes);
             emptied = false;
-            channel = open;
+            open = there;
         }
-        return open;
+        return there;
     }
 
     private static void compact(Path file, Pairs pairs) {
@@ -178,46 +184,44 @@ public final class NodeLog {
     public synchronized void clear() throws StoreException {
         inherited.files.clear();
         inherited.directories.clear();
-        FileChannel open = channel;
-        if (open == null) {
+        RandomAccessFile there = open;
+        if (there == null) {
             emptied = true;
             return;
         }
         try {
-            open.truncate(0);
+            there.setLength(0);
+            endBytes = 0;
         } catch (IOException e) {
             throw new StoreException(Errno.EIO, "Emptying the log of node ids failed: " + e, e);
         }
     }
 
     private synchronized void append(long node, long fileId) throws IOException {
-        FileChannel open = channel();
-        pair.clear().putLong(node).putLong(fileId).flip();
-        long before = open.position();
+        RandomAccessFile there = opened();
+        pair.clear().putLong(node).putLong(fileId);
         try {
-            reserve.write(() -> writeAll(open, pair));
+            reserve.write(() -> {
+                there.seek(endBytes);
+                there.write(pair.array());
+            });
+            endBytes += PAIR_BYTES;
             told = false;
         } catch (IOException e) {
-            open.truncate(before);
+            there.setLength(endBytes);
             throw e;
         }
     }
 
-    private static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
-        while (bytes.hasRemaining()) {
-            channel.write(bytes);
-        }
-    }
-
     synchronized void close() {
-        FileChannel open = channel;
-        channel = null;
+        RandomAccessFile there = open;
+        open = null;
         closed = true;
-        if (open == null) {
+        if (there == null) {
             return;
         }
         try {
-            open.close();
+            there.close();
         } catch (IOException e) {
             org.slf4j.LoggerFactory.getLogger(NodeLog.class)
                     .warn("Closing the log of node ids failed: {}", e.toString());

@@ -287,6 +287,23 @@ class VolumeFolderTest {
         }
     }
 
+    /** As the end of a killed program interrupts the thread that serves its call. */
+    @Test
+    void the_log_of_nodes_takes_pairs_of_an_interrupted_thread(@TempDir Path root) throws Exception {
+        try (VolumeFolder folder = VolumeFolder.open(root)) {
+            Thread.currentThread().interrupt();
+            try {
+                move(folder.nodes(), 1, 2);
+            } finally {
+                assertThat(Thread.interrupted()).isTrue();
+            }
+            move(folder.nodes(), 3, 4);
+        }
+        try (VolumeFolder next = VolumeFolder.open(root)) {
+            assertThat(next.nodes().inherited()).containsOnlyKeys(1L, 2L, 3L, 4L);
+        }
+    }
+
     /** What the kernel will ask by must not be lost: who cannot note it must refuse the change. */
     @Test
     void the_log_of_nodes_takes_pairs_from_the_reserve_each_time_the_disk_is_full(@TempDir Path disk) throws Exception {
