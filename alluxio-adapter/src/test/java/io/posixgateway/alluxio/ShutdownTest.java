@@ -109,6 +109,25 @@ class ShutdownTest {
         assertThat(cluster.ufs().list("/")).doesNotContain("file0");
     }
 
+    /** The next mount of the volume would find its folder in use, and clients would stay connected. */
+    @Test
+    @Timeout(60)
+    void close_afterPartOfItFailedUnexpectedly_doesTheRest() throws Exception {
+        MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(folder, null);
+        mount.write("/deleted", "deleted");
+        mount.open("/deleted");
+        mount.unlink("/deleted");
+        mount.faults().on(StoreCall.DELETE).always().before(() -> {
+            throw new IllegalStateException("nobody expects this");
+        });
+        mount.close();
+        assertThat(cluster.ufs().list("/")).hasSize(1);
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).openKept(folder, null)) {
+            Eventually.holds("it is removed", () -> cluster.ufs().list("/").isEmpty());
+            assertThat(next.list("/")).isEmpty();
+        }
+    }
+
     /** All of it together takes longer than a silence may. */
     @ParameterizedTest
     @EnumSource(

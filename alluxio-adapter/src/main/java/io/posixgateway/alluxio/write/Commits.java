@@ -180,6 +180,8 @@ final class Commits {
                 drafts.remove(draft.inode.node());
                 draft.leave();
             }
+        } catch (RuntimeException | Error e) { // one that fails, in whatever way, stops no other
+            LOG.error("{} is left to the next process as its record says", draft.path(), e);
         } finally {
             draft.unlock();
         }
