@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.HiddenNames;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
+import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
@@ -24,6 +25,9 @@ final class Doubtful implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Doubtful.class);
     private static final String GONE =
             "it is gone from Alluxio: either another client deleted it, or a worker that stopped responding removed"
+                    + " it later";
+    private static final String LOADED =
+            "its file now has content that no client of Alluxio wrote: a worker that stopped responding may have written"
                     + " it later";
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** After a publication that failed. */
@@ -169,7 +173,8 @@ final class Doubtful implements AutoCloseable {
             }
             Facts facts = metadata.refresh(inode);
             if (!isStill(kept, inode, facts)) {
-                return dropped(kept);
+                boolean isReplacedLate = isReloaded(kept, facts) && isLast(kept);
+                return isReplacedLate ? isSetAside(kept, LOADED) : dropped(kept);
             }
             kept.notBeforeNanos = now + AGAIN_NANOS;
             return published(
@@ -185,8 +190,9 @@ final class Doubtful implements AutoCloseable {
     private boolean isGone(Kept kept) {
         try {
             String path = kept.record.content().path();
-            boolean needless = kept.deleted || Existing.orNull(() -> commits.store.status(path)) != null;
-            return needless ? dropped(kept) : isSetAside(kept, GONE);
+            FileStatus there = Existing.orNull(() -> commits.store.status(path));
+            boolean needless = kept.deleted || !isLast(kept) || (there != null && !RevivedNames.isLoaded(there));
+            return needless ? dropped(kept) : isSetAside(kept, there == null ? GONE : LOADED);
         } catch (StoreException e) {
             return false;
         }
@@ -216,6 +222,19 @@ final class Doubtful implements AutoCloseable {
                 && facts.raw().lengthBytes() == kept.spool.lengthBytes()
                 && !inode.unlinked()
                 && !HiddenNames.isOf(metadata.pathOf(inode));
+    }
+
+    /** Was nothing of its node uploaded here since then? */
+    private boolean isLast(Kept kept) {
+        long node = kept.record.content().node();
+        return all.stream()
+                        .filter(other -> other.record.content().node() == node)
+                        .reduce(kept, (before, after) -> after)
+                == kept;
+    }
+
+    private static boolean isReloaded(Kept kept, Facts facts) {
+        return facts.raw().id() != kept.record.content().fileId() && RevivedNames.isLoaded(facts.raw());
     }
 
     private static boolean dropped(Kept kept) {

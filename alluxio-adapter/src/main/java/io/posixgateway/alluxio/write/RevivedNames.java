@@ -66,15 +66,20 @@ final class RevivedNames {
     }
 
     private boolean isRevived(FileStatus there, LateWrites.Sent sent) throws StoreException {
-        boolean loaded = there.complete()
-                && there.xattrs().isEmpty()
-                && TimeUnit.SECONDS.toMillis(there.createdSeconds()) > there.modifiedMillis();
-        if (there.directory() || !loaded || there.lengthBytes() == 0 || there.lengthBytes() != sent.lengthBytes()) {
+        if (!isLoaded(there) || there.lengthBytes() == 0 || there.lengthBytes() != sent.lengthBytes()) {
             return false;
         }
         try (FileSource source = store.open(sent.path(), there.id())) {
             return ContentDigest.of(source::read, there.lengthBytes()).equals(sent.digest());
         }
+    }
+
+    /** Did no client make the file, but Alluxio find it in the under file system? */
+    static boolean isLoaded(FileStatus file) {
+        return !file.directory()
+                && file.complete()
+                && file.xattrs().isEmpty()
+                && TimeUnit.SECONDS.toMillis(file.createdSeconds()) > file.modifiedMillis();
     }
 
     private void remove(FileStatus there, LateWrites.Sent sent) throws StoreException {

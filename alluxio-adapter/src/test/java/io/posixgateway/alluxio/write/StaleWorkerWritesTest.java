@@ -110,6 +110,24 @@ class StaleWorkerWritesTest {
         }
     }
 
+    /** Another client has Alluxio compare the path first: to Alluxio what the worker wrote is another file. */
+    @Test
+    void write_pastStoppedWorker_isSetAsideWhenAlluxioHasLoadedWhatTheWorkerWroteLate() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            mount.write("/file", "later content");
+            near.resume();
+            clock.advance(LOOK.multipliedBy(2));
+            assertThat(cluster.connect().compared("/file").lengthBytes()).isEqualTo(5);
+            assertThat(published("/file")).as("the worker undid it").isEqualTo("first");
+            lookUntilSafe(mount.folder());
+            assertThat(files(mount.folder().resolve("aside"), "spool-\\d+"))
+                    .singleElement()
+                    .satisfies(content -> assertThat(content).hasContent("later content"));
+        }
+    }
+
     /** Whatever befalls one of them, and the thread that looks at all. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
