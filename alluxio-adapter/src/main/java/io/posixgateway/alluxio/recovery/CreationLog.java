@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * Creations of files that came to nothing, and whose incomplete file may stand in Alluxio, where it is in everyone's way. One is taken off
- * when that file is gone, or somebody completed it; the next process of the volume removes those that stand in the list. Any thread.
+ * Creations of files whose incomplete file may stand in Alluxio, where it is in everyone's way: those that came to nothing, and where nothing
+ * else tells the next process of them, those of files that are being written. One is taken off when that file is gone, or complete; the
+ * next process of the volume removes those that stand in the list. Any thread.
  */
 public final class CreationLog extends JournalList<CreationLog.Creation> {
     /**
@@ -15,9 +16,15 @@ public final class CreationLog extends JournalList<CreationLog.Creation> {
      * @param number of the request; with the same one again Alluxio makes nothing
      * @param path where it was requested
      * @param fileId Alluxio's; 0: not known, as the response was lost
+     * @param createdSeconds when it was made, as Alluxio says: an id alone may name another file after a format; 0: not known
      * @param stamp attributes of the request that no other file has, in hexadecimal digits
      */
-    public record Creation(UUID number, String path, long fileId, String stamp) {}
+    public record Creation(UUID number, String path, long fileId, long createdSeconds, String stamp) {
+        /** The same, whose file is known now. */
+        public Creation made(long id, long millis) {
+            return new Creation(number, path, id, millis / 1000, stamp);
+        }
+    }
 
     public CreationLog(VolumeJournal journal) {
         super(journal, Journal.Kind.CREATION);
@@ -30,11 +37,17 @@ public final class CreationLog extends JournalList<CreationLog.Creation> {
 
     @Override
     List<String> texts(Creation creation) {
-        return List.of(creation.number().toString(), creation.path(), creation.stamp());
+        return List.of(
+                creation.number().toString(),
+                creation.path(),
+                creation.stamp(),
+                Long.toString(creation.createdSeconds()));
     }
 
     @Override
     Creation entry(Subject subject, List<String> texts) {
-        return new Creation(UUID.fromString(texts.get(0)), texts.get(1), subject.fileId(), texts.get(2));
+        long createdSeconds = Long.parseLong(texts.get(3));
+        return new Creation(
+                UUID.fromString(texts.get(0)), texts.get(1), subject.fileId(), createdSeconds, texts.get(2));
     }
 }

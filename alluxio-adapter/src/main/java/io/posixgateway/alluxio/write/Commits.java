@@ -137,6 +137,7 @@ final class Commits {
         if (last instanceof StreamingUpload upload) {
             upload.sink.cancel();
         }
+        publisher.reservations.ended(draft.creation);
         // First, so that nobody who finds no draft finds what was seen before its publication.
         draft.inode.forgetFacts(left, metadata.generation().changed());
         if (drafts.get(draft.inode.node()) == draft) {

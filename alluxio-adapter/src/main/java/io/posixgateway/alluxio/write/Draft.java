@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.recovery.CreationLog.Creation;
 import io.posixgateway.alluxio.recovery.DraftRecord;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
@@ -44,6 +45,10 @@ final class Draft {
     volatile boolean failed;
     /** Programs wrote some of it in an earlier process, and it was not published since: they may not be done. */
     volatile boolean inherited;
+
+    /** Of a new file, if that stands in the journal until the draft ends. */
+    @Nullable
+    Creation creation;
 
     private final Clock clock;
     /** What the file is since it was published: what its next change begins from. */

@@ -94,7 +94,9 @@ public final class Drafts extends DraftTable implements AutoCloseable {
         }
         made.record.mark(Phase.SPOOLED);
         DirtyState state = new DirtyState.Created(reserved, metadata.nowNanos(), false);
-        drafts.put(inode.node(), new Draft(inode, made.spool, made.record, facts, metadata.clock(), state));
+        Draft draft = new Draft(inode, made.spool, made.record, facts, metadata.clock(), state);
+        draft.creation = made.record.isStored() ? null : made.creation();
+        drafts.put(inode.node(), draft);
     }
 
     Doubtful doubtful() {

@@ -20,6 +20,8 @@ final class IncompleteFiles {
     /** A worker says nothing when it has cancelled. */
     private static final long CANCELLED_NANOS = 1_000_000_000L;
 
+    private static final int SAME_SECONDS = 2;
+
     private final Store store;
     private final Clock clock;
 
@@ -41,22 +43,36 @@ final class IncompleteFiles {
      * @throws StoreException it may be there still
      */
     static boolean remove(Store store, String path, long fileId) throws StoreException {
-        FileStatus there = Existing.orNull(() -> store.status(path));
-        if (there == null || there.id() != fileId) {
-            return there != null;
-        }
-        if (!there.complete()) {
-            store.delete(path);
-        }
-        return false;
+        return remove(store, path, fileId, 0);
     }
 
-    /** The same, wherever it is by now. */
-    static void remove(Store store, long fileId) throws StoreException {
+    /**
+     * The same, wherever it is by now.
+     *
+     * @param createdSeconds when it was made; 0: not known
+     */
+    static void remove(Store store, long fileId, long createdSeconds) throws StoreException {
         String path = Existing.orNull(() -> store.pathOf(fileId));
         if (path != null) {
-            remove(store, path, fileId);
+            remove(store, path, fileId, createdSeconds);
         }
+    }
+
+    private static boolean remove(Store store, String path, long fileId, long createdSeconds) throws StoreException {
+        FileStatus there = Existing.orNull(() -> store.status(path));
+        if (there == null) {
+            return false;
+        }
+        boolean same = there.id() == fileId && isSame(createdSeconds, there.createdSeconds());
+        if (same && !there.complete()) {
+            store.delete(path);
+        }
+        return !same;
+    }
+
+    /** Alluxio's time of making a file is told in two ways, a moment apart. */
+    static boolean isSame(long createdSeconds, long seconds) {
+        return createdSeconds == 0 || seconds == 0 || Math.abs(createdSeconds - seconds) <= SAME_SECONDS;
     }
 
     /**

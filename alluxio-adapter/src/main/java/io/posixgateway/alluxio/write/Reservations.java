@@ -17,6 +17,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * creation whose answer was lost is found again, and its incomplete file, which is in everyone's way, is removed. That of another client
  * has not the attributes that were asked for. A file that was made, and whose upload came to nothing, is known by its id.
  *
- * <p>What cannot be removed now stands in the volume's journal until it is, by this process or the next one.
+ * <p>What cannot be removed now stands in the volume's journal until it is, by this process or the next one. Before a creation is requested
+ * it stands there, or in the record beside its spool file.
  */
 public final class Reservations {
     private static final Logger LOG = LoggerFactory.getLogger(Reservations.class);
@@ -64,29 +66,50 @@ public final class Reservations {
         try {
             settle(path);
             sent = true;
-            return taking(store, path, () -> store.create(path, planned.mode(), planned.xattrs(), creation.number()));
+            note(draft, creation);
+            FileSink sink =
+                    taking(store, path, () -> store.create(path, planned.mode(), planned.xattrs(), creation.number()));
+            note(draft, creation.made(sink.fileId(), sink.madeMillis()));
+            return sink;
         } catch (StoreException e) {
             if (sent && e.isOutcomeUnknown()) {
                 leave(creation);
+            } else {
+                log.remove(creation);
             }
             draft.abandon();
             throw e;
         }
     }
 
+    /** Where a record says it, the next process has it from there. */
+    private void note(NewDraft draft, Creation creation) {
+        if (!draft.record.isStored()) {
+            log.add(creation);
+        }
+    }
+
+    /** The draft of this file has ended, complete or not. */
+    void ended(@Nullable Creation creation) {
+        if (creation != null) {
+            log.remove(creation);
+        }
+    }
+
     /** The name was taken, but nothing comes of its file; where Alluxio does not answer now it is given back later. The draft ends. */
     public void giveBack(NewDraft draft, FileSink sink) {
         remove(draft.content().path(), sink.fileId());
+        log.remove(draft.creation());
         draft.abandon();
     }
 
     /** Removes the file of this id, if it is incomplete: of one that was made here, and came to nothing. Now, or when Alluxio answers. */
     void remove(String path, long fileId) {
         try {
-            IncompleteFiles.remove(store, fileId);
+            IncompleteFiles.remove(store, fileId, 0);
         } catch (StoreException e) {
             LOG.info("The incomplete file {} cannot be removed yet: {}", path, e.getMessage());
-            leave(new Creation(UUID.randomUUID(), path, fileId, ""));
+            leave(new Creation(UUID.randomUUID(), path, fileId, 0, ""));
         }
     }
 
@@ -179,7 +202,7 @@ public final class Reservations {
     static void undo(Store store, Creation creation) throws StoreException {
         try {
             if (creation.fileId() != 0) {
-                IncompleteFiles.remove(store, creation.fileId());
+                IncompleteFiles.remove(store, creation.fileId(), creation.createdSeconds());
             } else {
                 undoUnanswered(store, creation);
             }
@@ -192,8 +215,9 @@ public final class Reservations {
 
     private static void undoUnanswered(Store store, Creation creation) throws StoreException {
         String stamp = creation.stamp();
-        Map<String, byte[]> xattrs =
-                stamp.isEmpty() ? Map.of() : Map.of(PosixExtras.XATTR, HexFormat.of().parseHex(stamp));
+        Map<String, byte[]> xattrs = stamp.isEmpty()
+                ? Map.of()
+                : Map.of(PosixExtras.XATTR, HexFormat.of().parseHex(stamp));
         long made = store.create(creation.path(), UNUSED_MODE, xattrs, creation.number())
                 .fileId();
         FileStatus there = store.status(creation.path());

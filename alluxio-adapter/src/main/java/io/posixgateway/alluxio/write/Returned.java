@@ -25,9 +25,6 @@ final class Returned {
     /** As a refusal: there is no content that anybody could miss. */
     static final String NOTHING = "";
 
-    /** Alluxio's time of making a file is told in two ways, a moment apart. */
-    private static final int SAME_SECONDS = 2;
-
     private final Store store;
     private final NodeLog nodes;
 
@@ -93,9 +90,7 @@ final class Returned {
 
     /** Is it the same file, not another one of the same id? */
     static boolean isSame(Origin origin, FileStatus now) {
-        return origin.createdSeconds() == 0
-                || now.createdSeconds() == 0
-                || Math.abs(origin.createdSeconds() - now.createdSeconds()) <= SAME_SECONDS;
+        return IncompleteFiles.isSame(origin.createdSeconds(), now.createdSeconds());
     }
 
     /** Where Alluxio has the file of this id; null: nowhere. */

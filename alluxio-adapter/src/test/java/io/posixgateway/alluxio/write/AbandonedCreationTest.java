@@ -164,6 +164,45 @@ class AbandonedCreationTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = Kind.class,
+            names = {"PLAIN", "RETURNED"})
+    void kill_whileANewFileIsOpen_leavesTheRemovalToTheNextMount(Kind kind) throws Exception {
+        try (MemoryMount killed = first(kind)) {
+            killed.create("/new").write("text");
+            killed.write("/complete", "text");
+            killed.kill();
+            assertThat(isThere("/new")).isTrue();
+            try (MemoryMount next = next(kind, killed)) {
+                awaitGone("/new");
+                assertThat(next.read("/complete")).isEqualTo("text");
+            }
+        }
+    }
+
+    /** Ids begin anew. */
+    @Test
+    void incompleteFileOfAnotherClient_stays_afterAFormat() throws Exception {
+        try (MemoryMount killed = first(Kind.PLAIN)) {
+            killed.create("/new").write("text");
+            long fileId = outside.status("/new").id();
+            killed.kill();
+            cluster = cluster.formatted();
+            cluster.clock().advance(MOMENT.multipliedBy(2));
+            outside = cluster.connect();
+            outside.create("/other", 0644, Map.of(), UUID.randomUUID());
+            assertThat(outside.status("/other").id()).isEqualTo(fileId);
+            try (MemoryMount next = next(Kind.PLAIN, killed)) {
+                Eventually.holds("it is looked at", () -> {
+                    cluster.clock().advance(MOMENT);
+                    return next.faults().count(StoreCall.PATH_OF) > 0;
+                });
+            }
+        }
+        assertThat(isThere("/other")).isTrue();
+    }
+
     @Test
     void incompleteFileOfAnotherClient_stays() throws Exception {
         try (MemoryMount mount = first(Kind.PLAIN)) {
