@@ -13,10 +13,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running Alluxio: one master, some workers and, once they are asked for, job servers as child JVMs on free ports of the loopback interface,
+ * A running Alluxio: masters, workers and, once they are asked for, job servers as child JVMs on free ports of the loopback interface,
  * with a local folder, a bucket of an {@link S3Server}, or an {@link HdfsServer}, as UFS.
  *
  * <p>The children end with this process, also when it is killed: each watches a pipe from here. {@link #close} ends them
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EmbeddedAlluxio implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofMinutes(3);
+    private static final String JOURNAL = "alluxio.master.journal.folder";
     private static final List<String> OPENS = List.of(
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -37,7 +40,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private final Map<String, String> properties;
     private final List<String> jvmOptions;
     private final @Nullable UnderStoreServer store;
-    private final ServerProcess master;
+    private final List<ServerProcess> masters = new ArrayList<>();
     private final List<ServerProcess> workers = new ArrayList<>();
     private final List<ServerProcess> jobServers = new ArrayList<>();
     private final PortRange ports;
@@ -54,15 +57,19 @@ public final class EmbeddedAlluxio implements AutoCloseable {
             Files.createDirectories(folder.resolve(name));
         }
         this.ports = PortRange.take();
-        int masterPort = ports.next();
+        int[] masterPorts = ports.next(options.masters());
         this.jvmOptions = options.jvmOptions();
         this.store = storeServer(options.underStore());
-        this.properties = commonProperties(masterPort);
+        this.properties = commonProperties(masterPorts[0]);
         if (store != null) {
             this.properties.putAll(store.alluxioProperties());
         }
         this.properties.putAll(options.properties());
-        this.master = server("master", masterPort, properties);
+        if (masterPorts.length == 1) {
+            masters.add(server("master", masterPorts[0], properties));
+        } else {
+            addMasters(masterPorts);
+        }
         for (int i = 1; i <= options.workers(); i++) {
             workers.add(worker(i, options));
         }
@@ -123,15 +130,24 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         return Clock.system().nanos() + START_LIMIT.toNanos();
     }
 
-    /** Waits until the master serves and the workers started since are registered with it, at most three minutes. */
+    /** Waits until a master serves and the workers started since are registered with it, at most three minutes. */
     public void awaitReady() throws IOException {
         long deadline = deadlineNanos();
         for (ServerProcess server : servers()) {
             server.awaitPort(deadline);
         }
+        while (masters.size() > 1 && leader() == null) {
+            if (Clock.system().nanos() - deadline > 0) {
+                throw new IOException("No master leads; see " + logs());
+            }
+            pauseMillis(ServerProcess.POLL_MILLIS);
+        }
     }
 
-    /** Starts a job master and a job worker, unless they run: they bring what is written with ASYNC_THROUGH to the UFS. */
+    /**
+     * Starts a job master and a job worker of a cluster with one master, unless they run: they bring what is written with ASYNC_THROUGH to
+     * the UFS.
+     */
     public void startJobServers() throws IOException {
         if (jobServers.isEmpty()) {
             addJobServers();
@@ -144,15 +160,15 @@ public final class EmbeddedAlluxio implements AutoCloseable {
 
     private List<ServerProcess> servers() {
         List<ServerProcess> all = new ArrayList<>();
-        all.add(master);
+        all.addAll(masters);
         all.addAll(workers);
         all.addAll(jobServers);
         return all;
     }
 
-    /** "127.0.0.1:port". */
+    /** "127.0.0.1:port", of several masters "127.0.0.1:port,127.0.0.1:port". */
     public String masters() {
-        return "127.0.0.1:" + master.address().getPort();
+        return masters.stream().map(ServerProcess::hostAndPort).collect(Collectors.joining(","));
     }
 
     /** The folder that Alluxio's root shows; on another under file system an empty one of the caller's. */
@@ -190,8 +206,24 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         return folder.resolve("logs");
     }
 
+    /** The only master, or the first. */
     public ServerProcess master() {
-        return master;
+        return masters.get(0);
+    }
+
+    /** The masters, by number. */
+    public List<ServerProcess> masterProcesses() {
+        return List.copyOf(masters);
+    }
+
+    /** The master that leads; null: none does at the moment. Takes seconds where one is stopped. */
+    public @Nullable ServerProcess leader() {
+        for (ServerProcess master : masters) {
+            if (master.isAlive() && master.servesGrpc()) {
+                return master;
+            }
+        }
+        return null;
     }
 
     /** The workers, by number. */
@@ -261,6 +293,27 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         }
     }
 
+    /** Several, with an embedded journal, of which each has a copy. */
+    private void addMasters(int[] rpcPorts) throws IOException {
+        int[] journalPorts = ports.next(rpcPorts.length);
+        properties.put("alluxio.master.rpc.addresses", addresses(rpcPorts));
+        properties.put("alluxio.master.journal.type", "EMBEDDED");
+        properties.put("alluxio.master.embedded.journal.addresses", addresses(journalPorts));
+        for (int i = 0; i < rpcPorts.length; i++) {
+            Map<String, String> own = new LinkedHashMap<>(properties);
+            Path journal = Files.createDirectories(folder.resolve("journal" + (i + 1)));
+            own.put(JOURNAL, journal.toString());
+            own.put("alluxio.master.rpc.port", Integer.toString(rpcPorts[i]));
+            own.put("alluxio.master.web.port", Integer.toString(ports.next()));
+            own.put("alluxio.master.embedded.journal.port", Integer.toString(journalPorts[i]));
+            masters.add(server("master" + (i + 1), rpcPorts[i], own));
+        }
+    }
+
+    private static String addresses(int[] ports) {
+        return IntStream.of(ports).mapToObj(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
+    }
+
     private ServerProcess worker(int number, EmbeddedOptions options) throws IOException {
         long bytes = options.workerBytes();
         String host = "127.0.0." + number;
@@ -313,15 +366,15 @@ public final class EmbeddedAlluxio implements AutoCloseable {
     private ServerProcess server(String name, int port, Map<String, String> own) throws IOException {
         Map<String, String> all = new LinkedHashMap<>(own);
         all.put("alluxio.logs.dir", folder.resolve("logs").toString());
-        List<String> command = java(256, all);
+        List<String> command = java(own.containsValue("EMBEDDED") ? 400 : 256, all);
         command.addAll(jvmOptions);
         command.add(ServerLauncher.class.getName());
         String host =
                 name.startsWith("worker") ? own.getOrDefault("alluxio.worker.bind.host", "127.0.0.1") : "127.0.0.1";
         Path log = folder.resolve("logs").resolve(name + ".out");
-        boolean isMaster = name.equals("master");
-        command.add(name.startsWith("worker") ? "worker" : name);
-        command.add(isMaster ? folder.resolve("journal").toString() : ServerLauncher.NONE);
+        boolean isMaster = name.startsWith("master");
+        command.add(name.replaceAll("[0-9]+$", ""));
+        command.add(isMaster ? own.getOrDefault(JOURNAL, ServerLauncher.NONE) : ServerLauncher.NONE);
         command.add(temporary && isMaster ? folder.toString() : ServerLauncher.NONE);
         return new ServerProcess(name, command, log, new InetSocketAddress(host, port));
     }
@@ -339,7 +392,7 @@ public final class EmbeddedAlluxio implements AutoCloseable {
         common.put("alluxio.master.web.port", Integer.toString(ports.next()));
         common.put("alluxio.job.master.rpc.port", Integer.toString(ports.next()));
         common.put("alluxio.master.journal.type", "UFS");
-        common.put("alluxio.master.journal.folder", folder.resolve("journal").toString());
+        common.put(JOURNAL, folder.resolve("journal").toString());
         // Alluxio's AsyncJournalWriter lets one caller take the permit of another, which then waits for this
         // long: 100 ms by default.
         common.put("alluxio.master.journal.flush.batch.time", "5ms");

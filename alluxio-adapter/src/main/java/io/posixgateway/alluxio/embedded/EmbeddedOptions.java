@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What an {@link EmbeddedAlluxio} is made of.
  *
  * @param folder where journal, blocks, UFS and logs go, kept at the end; null: a temporary one, removed at the end
+ * @param masters how many masters; several elect a leader by an embedded journal
  * @param workers how many workers; the first has the host name 127.0.0.1, the next 127.0.0.2 and so on, so that to a client
  *     named 127.0.0.1 only the first is local
  * @param workerBytes memory (a folder in truth) of each worker
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record EmbeddedOptions(
         @Nullable Path folder,
+        int masters,
         int workers,
         long workerBytes,
         @Nullable Path blockStore,
@@ -40,47 +42,54 @@ public record EmbeddedOptions(
 
     /** One worker of 1 GiB in a temporary folder. */
     public static EmbeddedOptions defaults() {
-        return new EmbeddedOptions(null, 1, 1L << 30, null, 1, Map.of(), UnderStore.LOCAL, List.of());
+        return new EmbeddedOptions(null, 1, 1, 1L << 30, null, 1, Map.of(), UnderStore.LOCAL, List.of());
     }
 
     /** The same with another folder, which is kept. */
     public EmbeddedOptions inFolder(Path path) {
         return new EmbeddedOptions(
-                path, workers, workerBytes, blockStore, storageFolders, properties, underStore, jvmOptions);
+                path, masters, workers, workerBytes, blockStore, storageFolders, properties, underStore, jvmOptions);
+    }
+
+    /** The same with this many masters. */
+    public EmbeddedOptions withMasters(int count) {
+        return new EmbeddedOptions(
+                folder, count, workers, workerBytes, blockStore, storageFolders, properties, underStore, jvmOptions);
     }
 
     /** The same with this many workers of this size. */
     public EmbeddedOptions withWorkers(int count, long bytes) {
         return new EmbeddedOptions(
-                folder, count, bytes, blockStore, storageFolders, properties, underStore, jvmOptions);
+                folder, masters, count, bytes, blockStore, storageFolders, properties, underStore, jvmOptions);
     }
 
     /** The same with the blocks in this folder. */
     public EmbeddedOptions withBlockStore(Path store) {
         return new EmbeddedOptions(
-                folder, workers, workerBytes, store, storageFolders, properties, underStore, jvmOptions);
+                folder, masters, workers, workerBytes, store, storageFolders, properties, underStore, jvmOptions);
     }
 
     /** The same with workers that each keep their blocks in so many folders, which share its size. */
     public EmbeddedOptions withStorageFolders(int count) {
-        return new EmbeddedOptions(folder, workers, workerBytes, blockStore, count, properties, underStore, jvmOptions);
+        return new EmbeddedOptions(
+                folder, masters, workers, workerBytes, blockStore, count, properties, underStore, jvmOptions);
     }
 
     /** The same with these properties. */
     public EmbeddedOptions withProperties(Map<String, String> given) {
         return new EmbeddedOptions(
-                folder, workers, workerBytes, blockStore, storageFolders, given, underStore, jvmOptions);
+                folder, masters, workers, workerBytes, blockStore, storageFolders, given, underStore, jvmOptions);
     }
 
     /** The same on such an under file system. */
     public EmbeddedOptions on(UnderStore kind) {
         return new EmbeddedOptions(
-                folder, workers, workerBytes, blockStore, storageFolders, properties, kind, jvmOptions);
+                folder, masters, workers, workerBytes, blockStore, storageFolders, properties, kind, jvmOptions);
     }
 
     /** The same with these options of the servers' JVMs. */
     public EmbeddedOptions withJvmOptions(List<String> options) {
         return new EmbeddedOptions(
-                folder, workers, workerBytes, blockStore, storageFolders, properties, underStore, options);
+                folder, masters, workers, workerBytes, blockStore, storageFolders, properties, underStore, options);
     }
 }

@@ -49,6 +49,15 @@ final class PortRange implements AutoCloseable {
         throw new IOException("No free port is left before " + end);
     }
 
+    /** So many of them. */
+    int[] next(int count) throws IOException {
+        int[] ports = new int[count];
+        for (int i = 0; i < count; i++) {
+            ports[i] = next();
+        }
+        return ports;
+    }
+
     private static boolean isFree(int port) {
         try (ServerSocket free = new ServerSocket(port)) {
             return free.isBound();

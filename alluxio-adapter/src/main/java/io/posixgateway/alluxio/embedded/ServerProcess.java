@@ -4,6 +4,7 @@ import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,7 +18,11 @@ import org.jspecify.annotations.Nullable;
  * <p>The child ends when its standard input does; so the pipe to it is held open as long as it is to live.
  */
 public final class ServerProcess {
-    private static final long POLL_MILLIS = 50;
+    static final long POLL_MILLIS = 50;
+    private static final int ANSWER_MILLIS = 1000;
+    /** How a client of HTTP/2 begins: the preface, and a frame of no settings. */
+    private static final byte[] HELLO =
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0".getBytes(StandardCharsets.ISO_8859_1);
 
     private final String name;
     private final List<String> command;
@@ -32,7 +37,7 @@ public final class ServerProcess {
         this.address = address;
     }
 
-    /** "master", "worker1", …, "job-master", "job-worker", "s3", "hdfs". */
+    /** "master", or "master1", …, "worker1", …, "job-master", "job-worker", "s3", "hdfs". */
     public String name() {
         return name;
     }
@@ -40,6 +45,11 @@ public final class ServerProcess {
     /** The port that it opens last: a master's for RPC, a worker's for the web, which follows its registration. */
     public InetSocketAddress address() {
         return address;
+    }
+
+    /** "127.0.0.1:port". */
+    public String hostAndPort() {
+        return address.getHostString() + ":" + address.getPort();
     }
 
     /** What it wrote to its standard output and error. */
@@ -124,6 +134,18 @@ public final class ServerProcess {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted", e);
+        }
+    }
+
+    /** Whether a gRPC server answers at its address: of several masters that of the leader alone, the others hang up. */
+    boolean servesGrpc() {
+        try (Socket socket = new Socket()) {
+            socket.connect(address, ANSWER_MILLIS);
+            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.getOutputStream().write(HELLO);
+            return socket.getInputStream().read() >= 0;
+        } catch (IOException e) {
+            return false;
         }
     }
 

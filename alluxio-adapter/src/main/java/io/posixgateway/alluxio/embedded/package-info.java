@@ -1,5 +1,5 @@
 /**
- * A real Alluxio on this machine: master and workers as child JVMs on loopback, for the demo, the tests and the benchmarks.
+ * A real Alluxio on this machine: masters and workers as child JVMs on loopback, for the demo, the tests and the benchmarks.
  *
  * <p>Starts processes and watches them; their classes are never on this process's class path, and nothing of
  * {@code alluxio.*} is imported here. {@link io.posixgateway.alluxio.embedded.ServerLauncher}, and what it calls, is all that runs

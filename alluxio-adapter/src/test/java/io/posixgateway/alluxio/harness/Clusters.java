@@ -21,10 +21,13 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +53,21 @@ public final class Clusters {
             "alluxio.conf.dynamic.update.enabled",
             "true");
 
+    /**
+     * The long form has Alluxio's own: 10 to 20 s until masters elect another leader, which then waits 5 s for workers. A leader that was
+     * stopped must not take the workers for lost as soon as it continues: a worker that registers there just before it steps down waits
+     * for minutes, in Alluxio 2.9.
+     */
+    private static final Map<String, String> ELECTIONS = Boolean.getBoolean("pgw.masters.long")
+            ? Map.of(WORKER_TIMEOUT, "5min", "alluxio.master.worker.connect.wait.time", "5sec")
+            : Map.of(
+                    WORKER_TIMEOUT,
+                    "5min",
+                    "alluxio.master.embedded.journal.election.timeout.min",
+                    "2sec",
+                    "alluxio.master.embedded.journal.election.timeout.max",
+                    "4sec");
+
     private static final AtomicInteger DIRECTORIES = new AtomicInteger();
     /** What all but {@link #onS3} and {@link #onHdfs} stand on: for the long form of tests that run on each kind. */
     private static final UnderStore UNDER_STORE =
@@ -57,6 +75,8 @@ public final class Clusters {
 
     private static final Cluster ONE_WORKER =
             new Cluster(EmbeddedOptions.defaults().withWorkers(1, WORKER_BYTES).on(UNDER_STORE));
+    private static final Cluster THREE_MASTERS =
+            new Cluster(EmbeddedOptions.defaults().withMasters(3).withProperties(ELECTIONS));
     private static final Cluster ON_S3 = new Cluster(EmbeddedOptions.defaults().on(UnderStore.S3));
     private static final Cluster ON_HDFS =
             new Cluster(EmbeddedOptions.defaults().on(UnderStore.HDFS));
@@ -119,6 +139,23 @@ public final class Clusters {
         return running;
     }
 
+    /** Three masters and a worker, for tests that kill them. All are alive, one leads, and knows the worker. */
+    public static EmbeddedAlluxio threeMasters() throws Exception {
+        EmbeddedAlluxio running = THREE_MASTERS.running();
+        heal(running);
+        return running;
+    }
+
+    /** The master that leads; waits until there is one. Where one that led is stopped, that is another. */
+    public static ServerProcess awaitLeader(EmbeddedAlluxio alluxio) throws Exception {
+        AtomicReference<@Nullable ServerProcess> leader = new AtomicReference<>();
+        Waiting.until("a master leads", LIMIT, () -> {
+            leader.set(alluxio.leader());
+            return leader.get() != null;
+        });
+        return Objects.requireNonNull(leader.get());
+    }
+
     /** One worker, for tests that kill servers. Both are alive, and the worker is known to the master. */
     public static EmbeddedAlluxio killable() throws Exception {
         EmbeddedAlluxio running = KILLABLE.running();
@@ -129,7 +166,7 @@ public final class Clusters {
     /** Brings back all servers: those that stopped continue, those that were killed start, and the master knows the workers. */
     public static void heal(EmbeddedAlluxio alluxio) throws Exception {
         List<ServerProcess> servers = new ArrayList<>(alluxio.workers());
-        servers.add(0, alluxio.master());
+        servers.addAll(0, alluxio.masterProcesses());
         for (ServerProcess server : servers) {
             if (server.isAlive()) {
                 server.resume();
@@ -199,7 +236,9 @@ public final class Clusters {
         synchronized EmbeddedAlluxio running() throws IOException {
             EmbeddedAlluxio alluxio = running;
             if (alluxio == null) {
-                alluxio = EmbeddedAlluxio.start(options.withProperties(PROPERTIES));
+                Map<String, String> properties = new HashMap<>(PROPERTIES);
+                properties.putAll(options.properties());
+                alluxio = EmbeddedAlluxio.start(options.withProperties(properties));
                 Runtime.getRuntime().addShutdownHook(new Thread(alluxio::close));
                 running = alluxio;
             }
