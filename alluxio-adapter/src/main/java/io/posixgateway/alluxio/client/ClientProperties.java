@@ -5,12 +5,24 @@ import alluxio.conf.Configuration;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.conf.Source;
+import alluxio.util.ConfigurationUtils;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
 /** The client configuration of one volume: alluxio-site.properties, what a mount needs, what its options say. */
 final class ClientProperties {
+    /**
+     * How long calls are repeated while a server is away. Of several masters another becomes the leader meanwhile, and learns of a worker
+     * when that has found out that the former one is gone: after a minute, if its connection still stands.
+     */
+    private static final Set<String> RETRIES = Set.of(
+            "alluxio.user.rpc.retry.max.duration",
+            "alluxio.user.block.read.retry.max.duration",
+            "alluxio.user.file.write.init.max.duration");
+
+    private static final String RETRIES_OF_SEVERAL_MASTERS = "2min";
+
     /**
      * Alluxio's own defaults wait for minutes and hours, which a program that reads a file cannot. They hold unless the site
      * file or the volume says otherwise.
@@ -88,6 +100,13 @@ final class ClientProperties {
         own.put("alluxio.user.short.circuit.enabled", Boolean.toString(options.shortCircuit()));
         own.putAll(CACHES_OFF);
         own.forEach((name, value) -> set(configuration, PropertyKey.fromString(name), value));
+        if (ConfigurationUtils.isHaMode(configuration)) {
+            RETRIES.stream()
+                    .filter(name -> !own.containsKey(name))
+                    .map(PropertyKey::fromString)
+                    .filter(key -> Source.RUNTIME.equals(configuration.getSource(key))) // not the site file's
+                    .forEach(key -> set(configuration, key, RETRIES_OF_SEVERAL_MASTERS));
+        }
         return configuration;
     }
 

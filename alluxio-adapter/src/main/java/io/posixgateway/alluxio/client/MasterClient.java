@@ -138,7 +138,7 @@ final class MasterClient implements AutoCloseable {
             return ClientCalls.blockingUnaryCall(use.channel, method, options, request);
         } catch (StatusRuntimeException e) {
             Status.Code code = e.getStatus().getCode();
-            if ((isUnanswered(code) || code == Status.Code.UNIMPLEMENTED)
+            if ((isUnanswered(code) || code == Status.Code.UNIMPLEMENTED || wasDeposed(code, e))
                     && !Thread.currentThread().isInterrupted()) {
                 use.drop();
             }
@@ -151,6 +151,15 @@ final class MasterClient implements AutoCloseable {
 
     private static boolean isUnanswered(Status.Code code) {
         return code == Status.Code.UNAVAILABLE || code == Status.Code.CANCELLED || code == Status.Code.UNAUTHENTICATED;
+    }
+
+    /**
+     * True if the leader was deposed while it worked on the call, such as one that was stopped: whatever it did, the next one knows
+     * nothing of it. By the words of the journal, which the master gives another code.
+     */
+    private static boolean wasDeposed(Status.Code code, Exception failure) {
+        return code == Status.Code.INTERNAL
+                && String.valueOf(failure.getMessage()).contains("is not the leader");
     }
 
     /** How often one call was sent. */
@@ -188,7 +197,8 @@ final class MasterClient implements AutoCloseable {
             // A master that leads no more has no services; without authentication nothing else tells that of a
             // connection.
             boolean leftLead = failure.getStatusCode() == Status.Code.UNIMPLEMENTED && count == 1;
-            if (!leftLead && !isUnanswered(failure.getStatusCode())) {
+            boolean deposed = wasDeposed(failure.getStatusCode(), failure);
+            if (!leftLead && !deposed && !isUnanswered(failure.getStatusCode())) {
                 throw failure;
             }
             if (Thread.currentThread().isInterrupted()) {

@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MasterConnection implements AutoCloseable {
     private static final long FIRST_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(3);
+    private static final long LONGEST_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** Failures to connect after which nobody has said anything of the call. */
     private static final Set<Status.Code> UNREACHED =
@@ -190,10 +191,14 @@ final class MasterConnection implements AutoCloseable {
         if (known == null || known.over.getCount() == 0) {
             known = new Attempt(timeoutNanos);
             attempt = known;
-            timeoutNanos = Math.max(timeoutNanos, Math.min(2 * timeoutNanos, limitNanos));
+            timeoutNanos = Math.max(timeoutNanos, Math.min(2 * timeoutNanos, longestTimeoutNanos()));
             known.thread.start();
         }
         return known;
+    }
+
+    private long longestTimeoutNanos() {
+        return Math.min(limitNanos, LONGEST_TIMEOUT_NANOS);
     }
 
     private synchronized void connected(GrpcChannel channel) {

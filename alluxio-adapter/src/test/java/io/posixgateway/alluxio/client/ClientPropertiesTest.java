@@ -65,6 +65,31 @@ class ClientPropertiesTest {
         assertThat(limits()).containsExactly(Duration.ofSeconds(8), Duration.ofSeconds(10), Duration.ofSeconds(8));
     }
 
+    @Test
+    void retriesOfSeveralMasters_lastTwoMinutesUnlessGiven() {
+        assertThat(retries("127.0.0.1:1,127.0.0.1:2", Map.of())).isEqualTo(Duration.ofMinutes(2));
+        assertThat(retries("", Map.of("alluxio.master.rpc.addresses", "127.0.0.1:1,127.0.0.1:2")))
+                .isEqualTo(Duration.ofMinutes(2));
+        assertThat(retries("127.0.0.1:1", Map.of())).isEqualTo(Duration.ofSeconds(8));
+        assertThat(retries("127.0.0.1:1,127.0.0.1:2", Map.of("alluxio.user.rpc.retry.max.duration", "8sec")))
+                .isEqualTo(Duration.ofSeconds(8));
+    }
+
+    private static Duration retries(String masters, Map<String, String> properties) {
+        return ClientProperties.of(new StoreOptions(masters, "", "THROUGH", false, properties))
+                .getDuration(PropertyKey.USER_RPC_RETRY_MAX_DURATION);
+    }
+
+    @Test
+    void retriesOfSeveralMasters_outlastWorkersThatRegisterWithTheNextLeader() {
+        InstancedConfiguration client =
+                ClientProperties.of(new StoreOptions("127.0.0.1:1,127.0.0.1:2", "", "THROUGH", false, Map.of()));
+        assertThat(client.getDuration(PropertyKey.USER_FILE_WRITE_INIT_MAX_DURATION))
+                .isEqualTo(Duration.ofMinutes(2));
+        assertThat(client.getDuration(PropertyKey.USER_BLOCK_READ_RETRY_MAX_DURATION))
+                .isEqualTo(Duration.ofMinutes(2));
+    }
+
     private static List<Duration> limits() {
         InstancedConfiguration client =
                 ClientProperties.of(new StoreOptions("127.0.0.1:1", "", "THROUGH", false, Map.of()));

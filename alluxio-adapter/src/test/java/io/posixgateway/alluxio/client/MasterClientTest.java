@@ -42,7 +42,9 @@ class MasterClientTest {
                 "",
                 "THROUGH",
                 true,
-                Map.of("alluxio.security.authentication.type", "NOSASL"));
+                Map.of(
+                        "alluxio.security.authentication.type", "NOSASL",
+                        "alluxio.user.rpc.retry.max.duration", "8sec"));
         context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
         client = new MasterClient(context, 4, clock);
         files = new FileSystemMaster(context, client);
@@ -144,6 +146,28 @@ class MasterClientTest {
         first.answer(number -> number == 1 ? Status.UNAUTHENTICATED : Status.OK);
         rename(Repeat.REFUSED);
         assertThat(first.requests).hasSize(2);
+    }
+
+    /** As a leader of 2.9.3 answered that continued after another one was elected. */
+    @Test
+    void change_whoseLeaderWasDeposedMeanwhile_isSentToTheNextOne() throws Exception {
+        Status deposed =
+                Status.INTERNAL.withDescription("alluxio.exception.status.UnavailableException: Failed to complete"
+                        + " request: Server 127.0.0.1_21086@group-ABB3109A44C1 is not the leader");
+        first.answer(number -> deposed);
+        Caller caller = new Caller(() -> rename(Repeat.UNANSWERED));
+        Waiting.until("the former leader has it", LIMIT, () -> !first.requests.isEmpty());
+        first.stepDown();
+        second.lead();
+        assertThat(caller.errno()).isZero();
+        assertThat(second.requests).hasSize(1);
+    }
+
+    @Test
+    void changeThatIsSentOnce_whoseLeaderWasDeposedMeanwhile_isNotRepeated() {
+        first.answer(number -> Status.INTERNAL.withDescription("Server s is not the leader"));
+        assertThatThrownBy(() -> rename(Repeat.REFUSED)).hasMessageContaining("is not the leader");
+        assertThat(first.requests).hasSize(1);
     }
 
     @Test
