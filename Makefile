@@ -169,6 +169,14 @@ versions: build
 	  -Dpgw.versions="$$versions" -Dpgw.rounds=$(or $(TURNS),2) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/versions-*.json"
 
+# Three masters: the leader killed or stopped, and the gateway killed meanwhile, under load (TURNS=2 READERS=8 WRITERS=2).
+.PHONY: masters
+masters: build
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest='MasterFailoverFaultTest,LeaderLossFaultTest' \
+	  -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.masters.long=true -Dpgw.rounds=$(or $(TURNS),2) \
+	  -Dpgw.readers=$(or $(READERS),8) -Dpgw.writers=$(or $(WRITERS),2) $(ARGS)
+	@echo "==> the same as JSON: alluxio-adapter/target/fault/masters-*.json"
+
 # The native library, the file system in memory and takeovers on Linux 5.10, 6.1 and 6.12 in user mode, about 5 min each; the
 # kernels are downloaded once (KERNELS='6.1 6.12', KILLS=5).
 .PHONY: old-kernels
@@ -176,9 +184,9 @@ old-kernels: build
 	@$(MAKE) -s -C fuse-core/src/main/c tests
 	@fuse-core/src/test/kernels/old_kernels.py --kills $(or $(KILLS),5) $(KERNELS)
 
-LONG := fault versions old-kernels simulation stress stress-alluxio coherence jcstress nothing-moves s3-test hdfs-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
+LONG := fault masters versions old-kernels simulation stress stress-alluxio coherence jcstress nothing-moves s3-test hdfs-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
 
-long: ## Run one of the long tests: TEST=fault, versions, old-kernels, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, hdfs-test…
+long: ## Run one of the long tests: TEST=fault, masters, versions, old-kernels, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, hdfs-test…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
 	@$(MAKE) -s --no-print-directory $(TEST) TEST=
 
