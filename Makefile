@@ -177,6 +177,12 @@ masters: build
 	  -Dpgw.readers=$(or $(READERS),8) -Dpgw.writers=$(or $(WRITERS),2) $(ARGS)
 	@echo "==> the same as JSON: alluxio-adapter/target/fault/masters-*.json"
 
+# What administrators change in Alluxio under a mount: mount points, what is cached, and workers.
+.PHONY: clusters
+clusters: build
+	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=ClusterAdministrationIT -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dpgw.clusters.long=true $(ARGS)
+
 # The native library, the file system in memory and takeovers on Linux 5.10, 6.1 and 6.12 in user mode, about 5 min each; the
 # kernels are downloaded once (KERNELS='6.1 6.12', KILLS=5).
 .PHONY: old-kernels
@@ -184,7 +190,7 @@ old-kernels: build
 	@$(MAKE) -s -C fuse-core/src/main/c tests
 	@fuse-core/src/test/kernels/old_kernels.py --kills $(or $(KILLS),5) $(KERNELS)
 
-LONG := fault masters versions old-kernels simulation stress stress-alluxio coherence jcstress nothing-moves s3-test hdfs-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
+LONG := fault masters clusters versions old-kernels simulation stress stress-alluxio coherence jcstress nothing-moves s3-test hdfs-test sanitized bypass-test-long csi-test-long csi-kill-test csi-fuzz native-fuzz java-fuzz
 
 long: ## Run one of the long tests: TEST=fault, masters, versions, old-kernels, simulation, stress, stress-alluxio, coherence, jcstress, s3-test, hdfs-test…
 	@case " $(LONG) " in *" $(TEST) "*) ;; *) echo "TEST='$(TEST)': give one of $(LONG)"; exit 2 ;; esac
