@@ -9,11 +9,13 @@ import alluxio.exception.AlluxioException;
 import alluxio.grpc.BlockMasterClientServiceGrpc;
 import alluxio.grpc.CreateDirectoryPOptions;
 import alluxio.grpc.FileSystemMasterCommonPOptions;
+import alluxio.grpc.GetBlockInfoPRequest;
 import alluxio.grpc.GetCapacityBytesPOptions;
 import alluxio.grpc.GetConfigurationPOptions;
 import alluxio.grpc.GetMasterInfoPOptions;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.GetUsedBytesPOptions;
+import alluxio.grpc.GrpcUtils;
 import alluxio.grpc.ListStatusPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
 import alluxio.grpc.LoadMetadataPType;
@@ -30,6 +32,7 @@ import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.util.ConfigurationUtils;
 import alluxio.util.network.NetworkAddressUtils;
+import alluxio.wire.BlockInfo;
 import alluxio.wire.BlockLocation;
 import alluxio.wire.FileBlockInfo;
 import io.posixgateway.fuse.spi.Errno;
@@ -47,6 +50,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import javax.security.auth.Subject;
 import org.jspecify.annotations.Nullable;
 
@@ -70,7 +74,9 @@ public final class AlluxioStore implements Store {
         thread.setDaemon(true);
         return thread;
     });
+    private final WorkerConnections connections;
     private final WorkerWatch workers;
+    private final PassiveCache passiveCache;
     private final LongAdder ufsBytes = new LongAdder();
     private final OpenStreams open = new OpenStreams();
     private final FirstListings firstListings = new FirstListings();
@@ -83,12 +89,14 @@ public final class AlluxioStore implements Store {
     private final StreamSource.Opening opening = new StreamSource.Opening() {
         @Override
         public BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException {
-            return new BlockRanges(context, workers, status, how);
+            return new BlockRanges(connections, workers, status, how);
         }
 
         @Override
-        public WatchedStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges) {
-            return WatchedStream.open(context, workers, status, how, ranges, ufsBytes);
+        public FileStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges, BooleanSupplier isThere) {
+            FileStream.Parts parts =
+                    new FileStream.Parts(connections, workers, passiveCache, AlluxioStore.this::block, ufsBytes);
+            return new FileStream(parts, status, how, ranges, isThere);
         }
     };
 
@@ -106,9 +114,11 @@ public final class AlluxioStore implements Store {
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
         asking.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
-        this.workers = new WorkerWatch(clock, new WorkerPulse(context, clock), (question, delayNanos) -> {
+        this.connections = new WorkerConnections(context, clock);
+        this.workers = new WorkerWatch(clock, new WorkerPulse(connections, clock), (question, delayNanos) -> {
             var unused = asking.schedule(question, delayNanos, TimeUnit.NANOSECONDS);
         });
+        this.passiveCache = new PassiveCache(connections, workers);
         this.maker = new FileMaker(context, files, workers, writeType);
         this.streams = !options.shortCircuit();
     }
@@ -181,7 +191,7 @@ public final class AlluxioStore implements Store {
 
         private StreamSource.Asked said(URIStatus status, boolean shared) {
             // What one source asked for is for its next step, however long the master took.
-            return new StreamSource.Asked(status, shared ? nanos : recent.nowNanos(), renames, shared);
+            return new StreamSource.Asked(status, shared ? nanos : recent.nowNanos(), renames);
         }
     }
 
@@ -372,11 +382,19 @@ public final class AlluxioStore implements Store {
         }
     }
 
+    private BlockInfo block(long blockId) throws StoreException {
+        GetBlockInfoPRequest request =
+                GetBlockInfoPRequest.newBuilder().setBlockId(blockId).build();
+        return GrpcUtils.fromProto(
+                master.send("block " + blockId, BlockMasterClientServiceGrpc.getGetBlockInfoMethod(), request)
+                        .getBlockInfo());
+    }
+
     @Override
     public @Nullable Path localBlockFolder(String path) throws StoreException {
         URIStatus status = files.status(path);
         Optional<Path> folder = attempt(
-                "find blocks of " + path, () -> Optional.ofNullable(LocalBlockQuestion.folder(context, status)));
+                "find blocks of " + path, () -> Optional.ofNullable(LocalBlockQuestion.folder(connections, status)));
         return folder.orElse(null);
     }
 
@@ -384,13 +402,13 @@ public final class AlluxioStore implements Store {
     public @Nullable Path localBlockFolder(long blockId) throws StoreException {
         Optional<Path> folder = attempt(
                 "find block " + blockId + " of the worker here",
-                () -> Optional.ofNullable(LocalBlockQuestion.folder(context, blockId)));
+                () -> Optional.ofNullable(LocalBlockQuestion.folder(connections, blockId)));
         return folder.orElse(null);
     }
 
     @Override
     public int use(List<Long> blocks) throws StoreException {
-        return attempt("use blocks of the worker here", () -> LocalBlockQuestion.use(context, blocks));
+        return attempt("use blocks of the worker here", () -> LocalBlockQuestion.use(connections, blocks));
     }
 
     @Override
@@ -498,6 +516,8 @@ public final class AlluxioStore implements Store {
     @Override
     public void close() {
         asking.shutdownNow();
+        passiveCache.close();
+        connections.close();
         master.close();
         try {
             context.close();

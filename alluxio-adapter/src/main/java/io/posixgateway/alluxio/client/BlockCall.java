@@ -1,12 +1,14 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.client.block.stream.BlockWorkerClient;
+import alluxio.exception.status.DeadlineExceededException;
+import alluxio.exception.status.UnavailableException;
 import alluxio.grpc.BlockWorkerGrpc;
 import alluxio.grpc.GrpcSerializationUtils;
 import alluxio.grpc.ReadRequest;
 import alluxio.shaded.client.io.grpc.CallOptions;
 import alluxio.shaded.client.io.grpc.Channel;
 import alluxio.shaded.client.io.grpc.ClientCall;
+import alluxio.shaded.client.io.grpc.Detachable;
 import alluxio.shaded.client.io.grpc.Metadata;
 import alluxio.shaded.client.io.grpc.MethodDescriptor;
 import alluxio.shaded.client.io.grpc.Status;
@@ -15,22 +17,23 @@ import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
-import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that brings a part of a block from its worker. The thread that makes it waits for all of it, and the one that receives
- * puts what came where it is wanted, as long as it is in the CPU's cache.
+ * A call that brings a part of a block from its worker, in one read or in several, one after the other. The thread that reads waits for
+ * all it wants, and the one that receives puts what came where it is wanted, as long as it is in the CPU's cache.
+ *
+ * <p>Between two reads nothing is taken from the connection: what lies here then is the window of the call, and what is left of one message.
  *
  * <p>Alluxio's own reader hands each message on twice, to a thread of gRPC's and to the one that waits; to bring a GiB takes it
  * half as much CPU time again. What comes is a message {@code ReadResponse { Chunk chunk = 1 }},
  * {@code Chunk { bytes data = 1 }} of Alluxio's block_worker.proto.
  */
-final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
-    private static final MethodDescriptor<ReadRequest, ReadableBuffer> READ_BLOCK =
+final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCloseable {
+    private static final MethodDescriptor<ReadRequest, InputStream> READ_BLOCK =
             BlockWorkerGrpc.getReadBlockMethod().toBuilder(
                             BlockWorkerGrpc.getReadBlockMethod().getRequestMarshaller(), new Received())
                     .build();
@@ -38,93 +41,146 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
     private static final int FIRST_FIELD = 1 << 3 | 2;
 
     private final ReadRequest request;
-    private final FileSource.Rooms rooms;
-    private final Runnable heard;
     private final Clock clock;
 
     // Guarded by this.
-    private @Nullable ClientCall<ReadRequest, ReadableBuffer> call;
+    private @Nullable ClientCall<ReadRequest, InputStream> call;
+    /** Where to put what comes; null: nothing is wanted now. */
+    private FileSource.@Nullable Rooms rooms;
+    /** Run whenever something came. */
+    private Runnable heard = () -> {};
+    /** What was not wanted of the last message; ours until it is closed. */
+    private @Nullable InputStream rest;
+
+    private int restBytes;
+    private boolean requested;
     private long receivedBytes;
     private @Nullable IOException failure;
+    /** Nothing more comes. */
     private boolean over;
 
-    private BlockCall(ReadRequest request, FileSource.Rooms rooms, Runnable heard, Clock clock) {
-        this.clock = clock;
-        this.request = request;
-        this.rooms = rooms;
-        this.heard = heard;
-    }
+    private boolean closed;
+    private Runnable afterwards = () -> {};
 
-    /**
-     * Waits until all that is asked for is there; an interrupt ends it. Nothing is put into the rooms any more afterwards.
-     *
-     * @param request no more than there is room for
-     * @param heard run whenever something came
-     * @param silentMillis most time without anything
-     */
-    static void read(
-            Channel worker, ReadRequest request, FileSource.Rooms rooms, Runnable heard, long silentMillis, Clock clock)
-            throws IOException {
-        BlockCall call = new BlockCall(request, rooms, heard, clock);
-        call.begin(worker);
-        call.await(silentMillis);
-    }
+    /** The worker has less than it was asked for: a file of the under file system is shorter than Alluxio believes. */
+    static final class TooShort extends IOException {
+        private static final long serialVersionUID = 1;
 
-    /** The connection that Alluxio's client uses for data, which it has made itself known on. */
-    static Channel channelOf(BlockWorkerClient worker) throws IOException {
-        try {
-            Field channel = worker.getClass().getDeclaredField("mStreamingChannel");
-            channel.setAccessible(true);
-            return (Channel) channel.get(worker);
-        } catch (ReflectiveOperationException | ClassCastException e) {
-            throw new IOException("Unexpected type of Alluxio client: " + worker.getClass(), e);
+        TooShort(String message) {
+            super(message);
         }
     }
 
-    private synchronized void begin(Channel channel) {
+    private BlockCall(ReadRequest request, Clock clock) {
+        this.request = request;
+        this.clock = clock;
+    }
+
+    /** Sends the request; {@link #read} then waits for what it brings. */
+    static BlockCall begin(Channel worker, ReadRequest request, Clock clock) {
+        BlockCall call = new BlockCall(request, clock);
+        call.start(worker);
+        return call;
+    }
+
+    private synchronized void start(Channel channel) {
         // Without a thread in between. All that is done on it is short.
-        ClientCall<ReadRequest, ReadableBuffer> made =
+        ClientCall<ReadRequest, InputStream> made =
                 channel.newCall(READ_BLOCK, CallOptions.DEFAULT.withExecutor(Runnable::run));
         call = made;
         made.start(this, new Metadata());
         made.sendMessage(request);
-        made.request(1);
     }
 
-    private synchronized void await(long silentMillis) throws IOException {
-        try {
-            long known = -1;
-            while (!over && receivedBytes > known) {
-                known = receivedBytes;
-                awaitEnd(silentMillis);
+    /**
+     * Waits until the rooms are full, or all of the request is there; an interrupt, or giving the waiting call up, ends it, and with it all
+     * of this. Nothing is put into the rooms any more afterwards.
+     *
+     * @param into no more than is left of the request
+     * @param heardOf run whenever something came
+     * @param silentMillis most time without anything
+     */
+    void read(FileSource.Rooms into, WorkerCall waiting, Runnable heardOf, long silentMillis) throws IOException {
+        waiting.cancelBy(this::giveUp);
+        synchronized (this) {
+            rooms = into;
+            heard = heardOf;
+            boolean done = false;
+            try {
+                if (waiting.isGivenUp()) {
+                    giveUp();
+                }
+                takeRest();
+                requestMore();
+                await(silentMillis);
+                done = true;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw (IOException) new InterruptedIOException("Interrupted").initCause(e);
+            } finally {
+                rooms = null;
+                if (!done) {
+                    abort("given up");
+                }
             }
-            if (!over) {
-                throw new IOException("No data arrived within " + silentMillis + " ms");
+        }
+    }
+
+    private void await(long silentMillis) throws IOException, InterruptedException {
+        long known = -1;
+        while (isWaiting() && receivedBytes > known) {
+            known = receivedBytes;
+            awaitEnd(silentMillis);
+        }
+        if (isWaiting()) {
+            throw new DeadlineExceededException("No data arrived within " + silentMillis + " ms");
+        }
+        if (wants()) {
+            IOException why = failure;
+            if (why == null) {
+                throw new IOException("All that was asked for was read before");
             }
-            if (failure != null) {
-                throw new IOException(failure);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw (IOException) new InterruptedIOException("Interrupted").initCause(e);
-        } finally {
-            if (!over) {
-                over = true;
-                cancel("given up");
-            }
+            throw why instanceof TooShort ? why : new IOException(why);
         }
     }
 
     private void awaitEnd(long millis) throws InterruptedException {
         long end = clock.nanos() + TimeUnit.MILLISECONDS.toNanos(millis);
-        for (long left = end - clock.nanos(); !over && left > 0; left = end - clock.nanos()) {
+        for (long left = end - clock.nanos(); isWaiting() && left > 0; left = end - clock.nanos()) {
             clock.waitOn(this, left);
         }
     }
 
-    private void cancel(String why) {
-        if (call != null) {
-            call.cancel(why, null);
+    private boolean isWaiting() {
+        return !over && wants();
+    }
+
+    private boolean wants() {
+        FileSource.Rooms into = rooms;
+        return into != null && into.bytes() > 0;
+    }
+
+    private void requestMore() {
+        if (isWaiting() && !requested) {
+            requested = true;
+            call().request(1);
+        }
+    }
+
+    private void giveUp() {
+        synchronized (this) {
+            if (isWaiting()) {
+                end(new UnavailableException("The worker does not answer"));
+            }
+        }
+    }
+
+    private void abort(String why) {
+        boolean inFlight = !over;
+        over = true;
+        dropRest();
+        if (inFlight || failure != null) {
+            call().cancel(why, null);
         }
     }
 
@@ -137,7 +193,8 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
     }
 
     @Override
-    public synchronized void onMessage(ReadableBuffer message) {
+    public synchronized void onMessage(InputStream message) {
+        requested = false;
         if (over) {
             return;
         }
@@ -146,44 +203,90 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
             take(message);
         } catch (IOException | RuntimeException e) {
             end(new IOException("Invalid message from a worker", e));
-            cancel("not understood");
+            call().cancel("not understood", null);
             return;
         }
         if (receivedBytes == request.getLength()) {
             call().halfClose();
             end(null);
-        } else {
-            call().sendMessage(ReadRequest.newBuilder()
-                    .setOffsetReceived(request.getOffset() + receivedBytes)
-                    .build());
-            call().request(1);
+            return;
+        }
+        call().sendMessage(ReadRequest.newBuilder()
+                .setOffsetReceived(request.getOffset() + receivedBytes)
+                .build());
+        requestMore();
+        if (!wants()) {
+            notifyAll();
         }
     }
 
-    private ClientCall<ReadRequest, ReadableBuffer> call() {
+    private ClientCall<ReadRequest, InputStream> call() {
         return Objects.requireNonNull(call);
     }
 
-    private void take(ReadableBuffer message) throws IOException {
-        lengthOfField(message);
-        int count = lengthOfField(message);
-        if (count < 0 || count > Math.min(message.readableBytes(), request.getLength() - receivedBytes)) {
+    private static ReadableBuffer bufferOf(InputStream message) {
+        ReadableBuffer buffer = GrpcSerializationUtils.getBufferFromStream(message);
+        if (buffer == null) {
+            throw new IllegalStateException("Unexpected type of gRPC stream: " + message.getClass());
+        }
+        return buffer;
+    }
+
+    private void take(InputStream message) throws IOException {
+        ReadableBuffer buffer = bufferOf(message);
+        lengthOfField(buffer);
+        int count = lengthOfField(buffer);
+        if (count < 0 || count > Math.min(buffer.readableBytes(), request.getLength() - receivedBytes)) {
             throw new IOException(count + " bytes after " + receivedBytes + " of " + request.getLength());
         }
-        for (int left = count; left > 0; ) {
-            ByteBuffer into = rooms.next();
+        int left = put(buffer, count);
+        receivedBytes += count;
+        if (left > 0) {
+            rest = ((Detachable) message).detach();
+            restBytes = left;
+        }
+    }
+
+    private void takeRest() {
+        InputStream kept = rest;
+        if (kept != null) {
+            restBytes = put(bufferOf(kept), restBytes);
+            if (restBytes == 0) {
+                dropRest();
+            }
+        }
+    }
+
+    private void dropRest() {
+        InputStream kept = rest;
+        rest = null;
+        if (kept != null) {
+            try {
+                kept.close();
+            } catch (IOException e) {
+                throw new IllegalStateException("Memory was not released", e);
+            }
+        }
+    }
+
+    /** Puts them where they are wanted; returns how many are not. */
+    private int put(ReadableBuffer buffer, int count) {
+        int left = count;
+        while (left > 0 && wants()) {
+            FileSource.Rooms target = Objects.requireNonNull(rooms);
+            ByteBuffer into = target.next();
             int limit = into.limit();
             int part = Math.min(left, into.remaining());
             into.limit(into.position() + part);
             try {
-                message.readBytes(into);
+                buffer.readBytes(into);
             } finally {
                 into.limit(limit);
             }
             left -= part;
-            rooms.came();
+            target.came();
         }
-        receivedBytes += count;
+        return left;
     }
 
     private static int lengthOfField(ReadableBuffer message) throws IOException {
@@ -203,26 +306,51 @@ final class BlockCall extends ClientCall.Listener<ReadableBuffer> {
     }
 
     @Override
-    public synchronized void onClose(Status status, Metadata trailers) {
+    public void onClose(Status status, Metadata trailers) {
+        Runnable then;
+        synchronized (this) {
+            if (!over) {
+                String text = "The worker ended the stream: " + status;
+                end(status.isOk() ? new TooShort(text) : new IOException(text, status.asException()));
+            }
+            closed = true;
+            then = afterwards;
+        }
+        then.run();
+    }
+
+    /** Runs it when the worker has ended the call, too; on the thread that receives, or at once. */
+    void afterwards(Runnable then) {
+        synchronized (this) {
+            if (!closed) {
+                afterwards = then;
+                return;
+            }
+        }
+        then.run();
+    }
+
+    /** Nothing more is wanted: the worker ends the call. */
+    @Override
+    public synchronized void close() {
+        dropRest();
         if (!over) {
-            end(new IOException("The worker ended the stream: " + status, status.getCause()));
+            over = true;
+            call().halfClose();
+            call().request(Integer.MAX_VALUE); // and nothing of it remains in the connection
         }
     }
 
     /** Does not copy. */
-    private static final class Received implements MethodDescriptor.Marshaller<ReadableBuffer> {
+    private static final class Received implements MethodDescriptor.Marshaller<InputStream> {
         @Override
-        public InputStream stream(ReadableBuffer message) {
+        public InputStream stream(InputStream message) {
             throw new UnsupportedOperationException("is only received");
         }
 
         @Override
-        public ReadableBuffer parse(InputStream stream) {
-            ReadableBuffer buffer = GrpcSerializationUtils.getBufferFromStream(stream);
-            if (buffer == null) {
-                throw new IllegalStateException("Unexpected type of gRPC stream: " + stream.getClass());
-            }
-            return buffer;
+        public InputStream parse(InputStream stream) {
+            return stream;
         }
     }
 }

@@ -2,9 +2,6 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.AlluxioURI;
 import alluxio.client.ReadType;
-import alluxio.client.block.policy.BlockLocationPolicy;
-import alluxio.client.block.stream.BlockWorkerClient;
-import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.URIStatus;
 import alluxio.conf.AlluxioConfiguration;
 import alluxio.conf.PropertyKey;
@@ -12,14 +9,13 @@ import alluxio.exception.FileIncompleteException;
 import alluxio.grpc.OpenFilePOptions;
 import alluxio.grpc.ReadRequest;
 import alluxio.proto.dataserver.Protocol;
-import alluxio.resource.CloseableResource;
 import alluxio.wire.BlockInfo;
 import alluxio.wire.BlockLocation;
 import alluxio.wire.FileBlockInfo;
 import alluxio.wire.WorkerNetAddress;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
@@ -27,13 +23,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads parts of a file from workers that have them, each with a call that brings no more than that part. Any thread.
  *
- * <p>A stream of Alluxio's has its worker send on until 16 MiB lie here, whether somebody reads them or not, in memory that
- * nobody counts: a few dozen streams that were left in the middle take all that a gateway has. Between two calls of these
- * ranges nothing is under way and nothing is held, and several can be under way at once.
+ * <p>The worker of a stream sends on until the window of its call is full, whether somebody reads on or not, in memory that
+ * nobody counts. Between two calls of these ranges nothing is under way and nothing is held, and several can be under way at once.
  *
- * <p>They fail at the first obstacle; Alluxio's stream, which knows other ways, is to be asked then. It is also asked after a
- * while, since it asks the master where the block is, and for the first part of each block where it would have a worker on this
- * host fetch what that lacks.
+ * <p>They fail at the first obstacle; a {@link FileStream}, which knows other ways, is to be asked then. It is also asked after a
+ * while, since it is opened with a recent answer of the master, and for the first part of each block where it would have a worker on
+ * this host fetch what that lacks.
  */
 final class BlockRanges {
     /** So long a worker is believed to have what it had, or not to have what it did not give. */
@@ -43,10 +38,9 @@ final class BlockRanges {
     private static final Protocol.OpenUfsBlockOptions NOT_FROM_UFS =
             Protocol.OpenUfsBlockOptions.newBuilder().setNoCache(true).build();
 
-    private final FileSystemContext context;
+    private final WorkerConnections connections;
     private final WorkerWatch watch;
     private final URIStatus status;
-    private final BlockLocationPolicy noWorker = all -> Optional.empty(); // none that lacks the block
     private final boolean promotes;
     /** May the first part of a block be read here, wherever it is? */
     private final boolean begins;
@@ -63,16 +57,16 @@ final class BlockRanges {
     private final ConcurrentMap<Integer, Long> doubted = new ConcurrentHashMap<>();
 
     /** @param how with what is to be otherwise than configured */
-    BlockRanges(FileSystemContext context, WorkerWatch watch, URIStatus status, OpenFilePOptions how)
+    BlockRanges(WorkerConnections connections, WorkerWatch watch, URIStatus status, OpenFilePOptions how)
             throws FileIncompleteException {
         AlluxioURI uri = new AlluxioURI(status.getPath());
         if (!status.isCompleted()) {
             throw new FileIncompleteException(uri);
         }
-        this.context = context;
+        this.connections = connections;
         this.watch = watch;
         this.status = status;
-        AlluxioConfiguration configuration = context.getPathConf(uri);
+        AlluxioConfiguration configuration = connections.context().getPathConf(uri);
         ReadType type = how.hasReadType()
                 ? ReadType.fromProto(how.getReadType())
                 : configuration.getEnum(PropertyKey.USER_FILE_READ_TYPE_DEFAULT, ReadType.class);
@@ -83,7 +77,7 @@ final class BlockRanges {
         boolean isKnown = true;
         if (brings) {
             try {
-                here = context.getNodeLocalWorker();
+                here = connections.context().getNodeLocalWorker();
             } catch (IOException e) {
                 isKnown = false;
             }
@@ -104,10 +98,13 @@ final class BlockRanges {
     }
 
     private @Nullable BlockInfo at(int index) {
-        if (index >= blocks.size() || blocks.get(index).getOffset() != index * blockBytes) {
-            return null; // the master leaves out what it lost
+        long offset = index * blockBytes;
+        for (int i = Math.min(index, blocks.size() - 1); i >= 0 && blocks.get(i).getOffset() >= offset; i--) {
+            if (blocks.get(i).getOffset() == offset) {
+                return blocks.get(i).getBlockInfo();
+            }
         }
-        return blocks.get(index).getBlockInfo();
+        return null; // the master leaves out what it lost
     }
 
     /** Did a worker have this part when the master was asked, and was it not refused since? */
@@ -167,43 +164,67 @@ final class BlockRanges {
         doubted.put(indexOf(offset), watch.nanos());
     }
 
+    /** Null: the master knows of no block there. */
+    @Nullable
+    BlockInfo blockAt(long offset) {
+        return at(indexOf(offset));
+    }
+
+    /** To the end of the block, of which it is known to be in one. */
+    long bytesLeft(BlockInfo block, long offset) {
+        return block.getLength() - offset % blockBytes;
+    }
+
+    /** Of what a worker has; a worker that lacks it refuses. */
+    ReadRequest.Builder request(BlockInfo block, long offset, long bytes) {
+        return ReadRequest.newBuilder()
+                .setBlockId(block.getBlockId())
+                .setOffset(offset % blockBytes)
+                .setLength(bytes)
+                .setPromote(promotes)
+                .setChunkSize(chunkBytes)
+                .setOpenUfsBlockOptions(NOT_FROM_UFS);
+    }
+
+    /** The longest wait for something to come. */
+    long silentMillis() {
+        return silentMillis;
+    }
+
     /** Up to the end of the block. Waits. */
     void read(long offset, FileSource.Rooms rooms) throws IOException {
-        BlockInfo block = at(indexOf(offset));
+        BlockInfo block = blockAt(offset);
         if (block == null) {
             throw new IOException("No block at " + offset);
         }
-        WorkerChoice choice = new WorkerChoice(context, watch, noWorker, status.isPersisted());
+        long wanted = Math.min(rooms.bytes(), bytesLeft(block, offset));
+        if (wanted <= 0) {
+            return;
+        }
+        WorkerChoice choice = new WorkerChoice(connections.context(), watch, null, status.isPersisted());
         boolean answered = false;
-        choice.begin(true);
         try {
-            read(choice, choice.choose(block), offset % blockBytes, rooms);
+            WorkerChoice.Place place = choice.choose(block, true);
+            read(choice, place, request(block, offset, wanted).build(), rooms);
             answered = true;
         } finally {
             choice.end(answered);
         }
     }
 
-    private void read(WorkerChoice choice, BlockInfo place, long at, FileSource.Rooms rooms) throws IOException {
-        if (place.getLocations().isEmpty()) {
-            throw new IOException("No worker with block " + place.getBlockId() + " responds");
-        }
-        long wanted = Math.min(rooms.bytes(), place.getLength() - at);
-        if (wanted <= 0) {
-            return;
-        }
-        ReadRequest request = ReadRequest.newBuilder()
-                .setBlockId(place.getBlockId())
-                .setOffset(at)
-                .setLength(wanted)
-                .setPromote(promotes)
-                .setChunkSize(chunkBytes)
-                .setOpenUfsBlockOptions(NOT_FROM_UFS)
-                .build();
-        WorkerNetAddress worker = place.getLocations().get(0).getWorkerAddress();
-        try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
-            BlockCall.read(
-                    BlockCall.channelOf(client.get()), request, rooms, choice::heard, silentMillis, watch.clock());
+    private void read(WorkerChoice choice, WorkerChoice.Place place, ReadRequest request, FileSource.Rooms rooms)
+            throws IOException {
+        try (WorkerConnection.Use use =
+                connections.of(place.address()).use(choice.call(), WorkerConnection.LIMIT_NANOS)) {
+            try (BlockCall call = BlockCall.begin(use.channel, request, watch.clock())) {
+                call.read(rooms, choice.call(), choice::heard, silentMillis);
+            } catch (IOException e) {
+                use.failed(e);
+                throw e;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw (IOException) new InterruptedIOException("Interrupted").initCause(e);
         }
     }
 }

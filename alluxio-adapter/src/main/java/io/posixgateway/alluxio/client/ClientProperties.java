@@ -41,7 +41,6 @@ final class ClientProperties {
             Map.entry("alluxio.user.file.write.init.max.duration", "8sec"),
             Map.entry("alluxio.user.streaming.data.read.timeout", "20sec"),
             Map.entry("alluxio.user.streaming.data.write.timeout", "30sec"),
-            Map.entry("alluxio.user.streaming.reader.close.timeout", "2sec"),
             // A worker may upload all of an object then; whether it lives WorkerWatch finds out, and whether the
             // connection does, this.
             Map.entry("alluxio.user.streaming.writer.close.timeout", "24h"),
@@ -74,7 +73,7 @@ final class ClientProperties {
     private ClientProperties() {}
 
     /** Alluxio's own default is two for each CPU, of which a machine may have a hundred. */
-    private static int streamingThreads() {
+    static int streamingThreads() {
         return Math.max(2, Math.min(8, Runtime.getRuntime().availableProcessors()));
     }
 

@@ -53,6 +53,13 @@ final class ErrnoTable {
     private static final Set<Status.Code> SAID =
             EnumSet.of(Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.PERMISSION_DENIED);
 
+    private static final Set<Status.Code> LOST_CONNECTION = EnumSet.of(
+            Status.Code.UNAVAILABLE,
+            Status.Code.DEADLINE_EXCEEDED,
+            Status.Code.CANCELLED,
+            Status.Code.UNAUTHENTICATED,
+            Status.Code.UNIMPLEMENTED);
+
     /** So is this, but for a rename between two under file systems. */
     private static final Set<Status.Code> INVALID = EnumSet.of(Status.Code.INVALID_ARGUMENT);
 
@@ -153,6 +160,14 @@ final class ErrnoTable {
                             || code == Status.Code.DEADLINE_EXCEEDED
                             || code == Status.Code.CANCELLED;
                 });
+    }
+
+    /** True if the call's connection may be broken, or its server is another one by now, or does not know it any more. */
+    static boolean isConnectionLost(Throwable failure) {
+        return hasCause(failure, at -> {
+            Status.Code code = codeOf(at);
+            return code != null && LOST_CONNECTION.contains(code);
+        });
     }
 
     /**

@@ -1,12 +1,11 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.client.block.BlockWorkerInfo;
-import alluxio.client.block.stream.BlockWorkerClient;
 import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.URIStatus;
+import alluxio.grpc.BlockWorkerGrpc;
 import alluxio.grpc.OpenLocalBlockRequest;
 import alluxio.grpc.OpenLocalBlockResponse;
-import alluxio.resource.CloseableResource;
 import alluxio.shaded.client.io.grpc.stub.StreamObserver;
 import alluxio.util.network.NetworkAddressUtils;
 import alluxio.wire.BlockInfo;
@@ -30,13 +29,14 @@ final class LocalBlockQuestion {
     private LocalBlockQuestion() {}
 
     /** The folder of the first block that a worker here has; null: none has one. */
-    static @Nullable Path folder(FileSystemContext context, URIStatus status) throws IOException {
-        String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
+    static @Nullable Path folder(WorkerConnections connections, URIStatus status) throws IOException {
+        String here =
+                NetworkAddressUtils.getClientHostName(connections.context().getClusterConf());
         for (FileBlockInfo fileBlock : status.getFileBlockInfos()) {
             BlockInfo block = fileBlock.getBlockInfo();
             for (BlockLocation location : block.getLocations()) {
                 if (location.getWorkerAddress().getHost().equals(here)) {
-                    return ask(context, location.getWorkerAddress(), block.getBlockId());
+                    return ask(connections, location.getWorkerAddress(), block.getBlockId());
                 }
             }
         }
@@ -44,9 +44,9 @@ final class LocalBlockQuestion {
     }
 
     /** The folder of this block, of the first worker here that has it; null: none has it. */
-    static @Nullable Path folder(FileSystemContext context, long block) throws IOException {
-        for (WorkerNetAddress worker : here(context)) {
-            Path folder = askIfThere(context, worker, block);
+    static @Nullable Path folder(WorkerConnections connections, long block) throws IOException {
+        for (WorkerNetAddress worker : here(connections.context())) {
+            Path folder = askIfThere(connections, worker, block);
             if (folder != null) {
                 return folder;
             }
@@ -55,11 +55,11 @@ final class LocalBlockQuestion {
     }
 
     /** Asks for each of them, which then counts as used; how many are there. A worker that does not answer is left alone. */
-    static int use(FileSystemContext context, List<Long> blocks) throws IOException {
+    static int use(WorkerConnections connections, List<Long> blocks) throws IOException {
         int there = 0;
-        for (WorkerNetAddress worker : here(context)) {
+        for (WorkerNetAddress worker : here(connections.context())) {
             for (long block : blocks) {
-                there += askIfThere(context, worker, block) != null ? 1 : 0;
+                there += askIfThere(connections, worker, block) != null ? 1 : 0;
             }
         }
         return there;
@@ -74,10 +74,10 @@ final class LocalBlockQuestion {
     }
 
     /** Null: the worker does not have it. */
-    private static @Nullable Path askIfThere(FileSystemContext context, WorkerNetAddress worker, long block)
+    private static @Nullable Path askIfThere(WorkerConnections connections, WorkerNetAddress worker, long block)
             throws IOException {
         try {
-            return ask(context, worker, block);
+            return ask(connections, worker, block);
         } catch (IOException e) {
             if (e.getCause() instanceof ExecutionException && !ErrnoTable.isUnanswered(e)) {
                 return null;
@@ -86,25 +86,31 @@ final class LocalBlockQuestion {
         }
     }
 
-    private static @Nullable Path ask(FileSystemContext context, WorkerNetAddress worker, long blockId)
+    private static @Nullable Path ask(WorkerConnections connections, WorkerNetAddress worker, long blockId)
             throws IOException {
         CompletableFuture<String> answer = new CompletableFuture<>();
-        try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
-            StreamObserver<OpenLocalBlockRequest> question = client.get().openLocalBlock(new Answer(answer));
+        try (WorkerConnection.Use use = connections.of(worker).use(null, TimeUnit.SECONDS.toNanos(ANSWER_SECONDS))) {
+            StreamObserver<OpenLocalBlockRequest> question = BlockWorkerGrpc.newStub(use.channel)
+                    .withExecutor(Runnable::run)
+                    .withDeadlineAfter(ANSWER_SECONDS, TimeUnit.SECONDS)
+                    .openLocalBlock(new Answer(answer));
             question.onNext(OpenLocalBlockRequest.newBuilder()
                     .setBlockId(blockId)
                     .setPromote(false)
                     .build());
-            String file = answer.get(ANSWER_SECONDS, TimeUnit.SECONDS);
-            question.onCompleted();
-            return Path.of(file).getParent();
+            try {
+                String file = answer.get(ANSWER_SECONDS, TimeUnit.SECONDS);
+                question.onCompleted();
+                return Path.of(file).getParent();
+            } catch (ExecutionException | TimeoutException e) {
+                use.failed(e);
+                throw new IOException("Worker " + worker.getHost() + " did not return the path of block " + blockId, e);
+            }
         } catch (InvalidPathException e) {
             throw new IOException("Worker " + worker.getHost() + " returned no path for block " + blockId, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted", e);
-        } catch (ExecutionException | TimeoutException e) {
-            throw new IOException("Worker " + worker.getHost() + " did not return the path of block " + blockId, e);
         }
     }
 

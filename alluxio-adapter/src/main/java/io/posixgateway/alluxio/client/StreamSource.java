@@ -8,11 +8,11 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link FileSource} that reads what workers have in parts, see {@link BlockRanges}, and all else through Alluxio's input stream,
+ * A {@link FileSource} that reads what workers have in parts, see {@link BlockRanges}, and all else through a {@link FileStream},
  * which itself goes on with another worker, or the UFS, when one fails; it is opened when it is needed.
  *
  * <p>A stream that failed, or whose file was renamed, is given up; the next read asks the master again where the file's blocks
@@ -43,7 +43,7 @@ final class StreamSource implements FileSource {
 
     private volatile String path;
     private OpenFilePOptions how = AS_CONFIGURED;
-    private @Nullable WatchedStream stream;
+    private @Nullable FileStream stream;
     /** Of the file as the master knew it when it was asked. */
     private volatile @Nullable BlockRanges ranges;
 
@@ -56,9 +56,8 @@ final class StreamSource implements FileSource {
      *
      * @param nanos when it was asked
      * @param renames {@link OpenStreams#renames} before it was asked
-     * @param shared may other streams have the same status?
      */
-    record Asked(URIStatus status, long nanos, long renames, boolean shared) {}
+    record Asked(URIStatus status, long nanos, long renames) {}
 
     /** The master. */
     interface Asking {
@@ -76,7 +75,8 @@ final class StreamSource implements FileSource {
     interface Opening {
         BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException;
 
-        WatchedStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges) throws AlluxioException;
+        /** @param isThere as {@link FileStream} */
+        FileStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges, BooleanSupplier isThere);
     }
 
     /** @param keeps do workers keep what they fetch even of a young file? */
@@ -118,7 +118,7 @@ final class StreamSource implements FileSource {
     }
 
     private int readStream(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
-        WatchedStream open = stream(offset, into.remaining());
+        FileStream open = stream(offset, into.remaining());
         boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
         if (!toItsEnd && open.ranges().isPlaced(offset)) {
             return readOnce(offset, into);
@@ -133,28 +133,39 @@ final class StreamSource implements FileSource {
 
     @Override
     public int readOnce(long offset, ByteBuffer into) throws StoreException {
-        byte[] bytes = new byte[into.remaining()];
+        int start = into.position();
+        boolean done = false;
         try {
-            int total = 0;
-            boolean more = true;
-            boolean fromUfs = false;
-            while (more && total < bytes.length) {
-                WatchedStream open = stream(offset + total, bytes.length - total);
-                int got = open.readApart(offset + total, bytes, total, bytes.length - total);
-                open.ranges().know(offset + total);
-                fromUfs |= open.hasReadUfs();
-                more = got > 0;
-                total += Math.max(0, got);
-            }
-            VersionCheck check = version;
-            if (check != null && fromUfs) {
-                check.readApart(offset, ByteBuffer.wrap(bytes, 0, total));
-            }
-            into.put(bytes, 0, total);
+            int total = readParts(offset, into);
+            done = true;
             return total;
         } catch (IOException | AlluxioException | RuntimeException | LinkageError e) {
             throw failed(e);
+        } finally {
+            if (!done) {
+                into.position(start);
+            }
         }
+    }
+
+    private int readParts(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
+        int start = into.position();
+        int total = 0;
+        boolean more = true;
+        boolean fromUfs = false;
+        while (more && into.hasRemaining()) {
+            FileStream open = stream(offset + total, into.remaining());
+            int got = open.readApart(offset + total, into);
+            open.ranges().know(offset + total);
+            fromUfs |= open.hasReadUfs();
+            more = got > 0;
+            total += got;
+        }
+        VersionCheck check = version;
+        if (check != null && fromUfs) {
+            check.readApart(offset, into.slice(start, total));
+        }
+        return total;
     }
 
     @Override
@@ -187,6 +198,13 @@ final class StreamSource implements FileSource {
     private StoreException failed(Throwable failure) {
         Asked known = asked;
         askAgain();
+        if (failure instanceof BlockCall.TooShort) {
+            try {
+                asking.compare(path); // and Alluxio knows how long it is
+            } catch (StoreException e) {
+                return e.errno() == Errno.ESTALE ? e : broken(failure);
+            }
+        }
         return known != null && LostFile.isMarked(known.status) ? LostFile.failure(path, failure) : broken(failure);
     }
 
@@ -202,9 +220,9 @@ final class StreamSource implements FileSource {
     }
 
     /** For these bytes; EIO if Alluxio has lost some of them. */
-    private WatchedStream stream(long offset, int count) throws AlluxioException, StoreException {
+    private FileStream stream(long offset, int count) throws AlluxioException, StoreException {
         BlockRanges open = ranges();
-        WatchedStream known = stream;
+        FileStream known = stream;
         if (known != null && !isLost(open, offset, count)) {
             return known;
         }
@@ -216,7 +234,9 @@ final class StreamSource implements FileSource {
             askAgain();
             throw LostFile.failure(path, null);
         }
-        WatchedStream opened = opening.stream(asked().status, how, open);
+        Asked read = asked();
+        BooleanSupplier isThere = () -> !others.movedSince(read.renames, read.status.getPath());
+        FileStream opened = opening.stream(read.status, how, open, isThere);
         stream = opened;
         return opened;
     }
@@ -288,21 +308,11 @@ final class StreamSource implements FileSource {
     @Override
     public void close() {
         others.closed(this);
-        WatchedStream open = stream;
+        FileStream open = stream;
         stream = null;
         ranges = null;
-        if (open == null) {
-            return;
-        }
-        Asked opened = asked;
-        if (moved && opened != null && !opened.shared) {
-            // What names no blocks has no worker fetch them by a path that may be another file's.
-            opened.status.getFileInfo().setFileBlockInfos(List.of());
-        }
-        try {
+        if (open != null) {
             open.close();
-        } catch (IOException | RuntimeException e) {
-            org.slf4j.LoggerFactory.getLogger(StreamSource.class).debug("Closing {} failed: {}", path, e.toString());
         }
     }
 }

@@ -6,14 +6,16 @@ import alluxio.client.block.policy.options.GetWorkerOptions;
 import alluxio.client.block.util.BlockLocationUtils;
 import alluxio.client.file.FileSystemContext;
 import alluxio.collections.Pair;
+import alluxio.exception.status.UnavailableException;
 import alluxio.network.TieredIdentityFactory;
 import alluxio.wire.BlockInfo;
 import alluxio.wire.BlockLocation;
 import alluxio.wire.WorkerNetAddress;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -21,42 +23,44 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * From which worker one stream reads, as Alluxio's client would choose it but for those that hang; and what came of it, for
- * the {@link WorkerWatch}. For one thread at a time.
- *
- * <p>Alluxio's stream asks for a block's locations when it opens the block, and again when that failed or the block's worker
- * did; then it knows better than we do. Where no location is left it asks its policy for a worker to read from the under file
- * system.
+ * From which worker a reader reads, as Alluxio's client would choose it but for those that hang, and those that failed; and what came of
+ * each call, for the {@link WorkerWatch}. For one thread at a time.
  */
-final class WorkerChoice implements BlockLocationPolicy {
+final class WorkerChoice {
     private static final long NO_BLOCK = -1;
     private static final int MOST_WAITS = 8;
 
     private final FileSystemContext context;
     private final WorkerWatch watch;
-    private final BlockLocationPolicy policy;
+    /** Null: none that lacks the block. */
+    private final @Nullable BlockLocationPolicy policy;
+    /** Has the under file system the file, too? */
     private final boolean persisted;
-    private WorkerWatch.@Nullable Worker current;
-    private long currentBlock = NO_BLOCK;
-    private boolean calling;
+
     private final WorkerCall call = new WorkerCall();
-    /** May the call under way be given up where there is another way? */
-    private boolean mayMove;
-    /** Is there one for the current block? */
-    private boolean movable;
-
-    private boolean givenUp;
-    /** Is the current block read from the under file system, by a worker that lacks it? */
-    private boolean fromUfs;
-    /** Was something read from there since {@link #forgetUfs}, or since the call on the stream began? */
-    private boolean usedUfs;
-    /** Those that hang and would have had the last block. */
-    private final Set<WorkerNetAddress> avoided = new HashSet<>(2);
-
+    private WorkerWatch.@Nullable Worker current;
     private long began;
+    /** Those that did not answer, or could not read the under file system; the one that failed last comes last. */
+    private Set<WorkerNetAddress> failed = Set.of();
+    /** Those that did not give {@link #block} though the master names them. */
+    private Set<WorkerNetAddress> lacking = Set.of();
 
-    /** @param persisted has the under file system the file, too? */
-    WorkerChoice(FileSystemContext context, WorkerWatch watch, BlockLocationPolicy policy, boolean persisted) {
+    private long block = NO_BLOCK;
+
+    /**
+     * Where a block is read.
+     *
+     * @param fromUfs from the under file system, by a worker that lacks it
+     * @param movable is there another place?
+     */
+    record Place(WorkerNetAddress address, boolean fromUfs, boolean movable) {}
+
+    /**
+     * @param policy which of the workers reads from the under file system what none has; null: none does
+     * @param persisted has the under file system the file, too?
+     */
+    WorkerChoice(
+            FileSystemContext context, WorkerWatch watch, @Nullable BlockLocationPolicy policy, boolean persisted) {
         this.context = context;
         this.watch = watch;
         this.policy = policy;
@@ -64,38 +68,51 @@ final class WorkerChoice implements BlockLocationPolicy {
     }
 
     /**
-     * A call on the stream begins.
+     * Chooses, and begins a call. May wait for a moment.
      *
-     * @param mayBeGivenUp when its worker does not answer any more, and another way is left: then it fails, and
-     *     {@link #takeGivenUp} says so
+     * @param mayBeGivenUp when the worker does not answer any more, and another way is left
+     * @throws IOException there is no worker
      */
-    void begin(boolean mayBeGivenUp) {
-        calling = true;
-        mayMove = mayBeGivenUp;
-        givenUp = false;
-        usedUfs = fromUfs;
-        WorkerWatch.Worker worker = current;
-        if (worker != null) {
-            waitFor(worker, worker.begin(), movable);
+    Place choose(BlockInfo info, boolean mayBeGivenUp) throws IOException {
+        if (info.getBlockId() != block) {
+            block = info.getBlockId();
+            lacking = Set.of();
         }
+        List<WorkerNetAddress> places = places(info);
+        List<WorkerNetAddress> avoided = List.of();
+        while (!places.isEmpty()) {
+            WorkerNetAddress nearest = nearest(places);
+            WorkerWatch.Worker worker = watch.of(nearest);
+            long number = begin(worker, places, nearest);
+            if (number != WorkerWatch.NOT_BEGUN) {
+                return begun(worker, number, new Place(nearest, false, isElsewhere(places, nearest)), mayBeGivenUp);
+            }
+            avoided = avoided.isEmpty() ? new ArrayList<>(2) : avoided;
+            avoided.add(nearest);
+            places.remove(nearest);
+        }
+        WorkerNetAddress reading = toReadUfs(info, avoided);
+        WorkerWatch.Worker worker = watch.of(reading);
+        return begun(worker, worker.begin(), new Place(reading, true, isElsewhere(List.of(), reading)), mayBeGivenUp);
     }
 
-    private void waitFor(WorkerWatch.Worker worker, long number, boolean elsewhere) {
+    /** Another call begins where the last one was. */
+    void resume(Place place, boolean mayBeGivenUp) {
+        WorkerWatch.Worker worker = watch.of(place.address);
+        begun(worker, worker.begin(), place, mayBeGivenUp);
+    }
+
+    private Place begun(WorkerWatch.Worker worker, long number, Place place, boolean mayBeGivenUp) {
         current = worker;
         began = number;
-        movable = elsewhere;
-        call.begin(mayMove && elsewhere);
+        call.beginCancellable(mayBeGivenUp && place.movable);
         worker.enter(call);
+        return place;
     }
 
-    /** Was the call that ended given up? Then what comes next begins anew, with another worker. */
-    boolean takeGivenUp() {
-        boolean was = givenUp;
-        givenUp = false;
-        if (was) {
-            forget();
-        }
-        return was;
+    /** What is given up when the worker does not answer any more. */
+    WorkerCall call() {
+        return call;
     }
 
     /** The worker sends; it may take long for the rest, as the way to it may be slow. */
@@ -105,78 +122,74 @@ final class WorkerChoice implements BlockLocationPolicy {
         }
     }
 
-    /** It ended. */
-    void end(boolean answered) {
-        calling = false;
-        if (current == null) {
-            return;
+    /** The call ended, if one began. Was it given up? */
+    boolean end(boolean answered) {
+        WorkerWatch.Worker worker = current;
+        if (worker == null) {
+            return false;
         }
-        current.leave(call);
-        givenUp |= call.end();
-        if (answered) {
-            current.mayHaveAnswered(began);
-        } else {
-            current.ended(began);
-        }
-    }
-
-    /** The stream has left its block without reading on. */
-    void forget() {
         current = null;
-        currentBlock = NO_BLOCK;
-        fromUfs = false;
-    }
-
-    /** Was the last block placed elsewhere because a worker hangs? */
-    boolean hasAvoided() {
-        return !avoided.isEmpty();
-    }
-
-    boolean isFromUfs() {
-        return fromUfs;
-    }
-
-    boolean hasUsedUfs() {
-        return usedUfs;
-    }
-
-    /** What is read now is not read in a call on the stream. */
-    void forgetUfs() {
-        usedUfs = false;
-    }
-
-    boolean isCalling() {
-        return calling;
-    }
-
-    /** Where the stream is to read this block, within a call. May wait for a moment. */
-    BlockInfo choose(BlockInfo block) {
-        boolean failed = block.getBlockId() == currentBlock;
-        boolean before = calling;
-        end(!failed);
-        calling = before;
-        forget();
-        currentBlock = block.getBlockId();
-        return failed ? block : placed(block);
-    }
-
-    private BlockInfo placed(BlockInfo block) {
-        List<WorkerNetAddress> places = new ArrayList<>(block.getLocations().size());
-        block.getLocations().forEach(location -> places.add(location.getWorkerAddress()));
-        Collections.shuffle(places);
-        avoided.clear();
-        while (!places.isEmpty()) {
-            WorkerNetAddress nearest = nearest(places);
-            WorkerWatch.Worker worker = watch.of(nearest);
-            long number = begin(worker, places, nearest);
-            if (number != WorkerWatch.NOT_BEGUN) {
-                waitFor(worker, number, isElsewhere(places, nearest));
-                return block.getLocations().size() == 1 ? block : at(block, nearest);
-            }
-            avoided.add(nearest);
-            places.remove(nearest);
+        worker.leave(call);
+        boolean givenUp = call.end();
+        if (answered) {
+            worker.mayHaveAnswered(began);
+        } else {
+            worker.ended(began);
         }
-        return block.getLocations().isEmpty() ? block : copy(block, List.of());
+        return givenUp;
+    }
+
+    /**
+     * A call failed. The place is taken again only where there is no other.
+     *
+     * @param refused did the worker answer?
+     */
+    void failed(Place place, boolean refused) {
+        if (refused && !place.fromUfs) {
+            lacking = with(lacking, place.address);
+        } else {
+            failed = with(failed, place.address);
+        }
+    }
+
+    private static Set<WorkerNetAddress> with(Set<WorkerNetAddress> workers, WorkerNetAddress last) {
+        Set<WorkerNetAddress> more = new LinkedHashSet<>(workers);
+        more.remove(last);
+        more.add(last);
+        return more;
+    }
+
+    /** True if the block is to be asked for again, where workers are known that had it. */
+    boolean isOutdated(BlockInfo info) {
+        return !(failed.isEmpty() && lacking.isEmpty())
+                && info.getLocations().stream().allMatch(location -> isAvoided(info, location.getWorkerAddress()));
+    }
+
+    private boolean isAvoided(BlockInfo info, WorkerNetAddress worker) {
+        return failed.contains(worker) || (info.getBlockId() == block && lacking.contains(worker));
+    }
+
+    /** Who has the block, in any order; those that failed only where nobody else can read it. */
+    private List<WorkerNetAddress> places(BlockInfo info) {
+        List<BlockWorkerInfo> alive = policy == null ? List.of() : workers();
+        List<WorkerNetAddress> places = new ArrayList<>(info.getLocations().size());
+        for (BlockLocation location : info.getLocations()) {
+            WorkerNetAddress worker = location.getWorkerAddress();
+            if (!isAvoided(info, worker) && isAmong(alive, worker)) {
+                places.add(worker);
+            }
+        }
+        if (places.isEmpty() && policy == null) {
+            info.getLocations().forEach(location -> places.add(location.getWorkerAddress()));
+        }
+        Collections.shuffle(places);
+        return places;
+    }
+
+    /** True also where none is known. */
+    private static boolean isAmong(List<BlockWorkerInfo> workers, WorkerNetAddress one) {
+        return workers.isEmpty()
+                || workers.stream().anyMatch(worker -> worker.getNetAddress().equals(one));
     }
 
     /** A worker that is the only place is waited for longer, and then asked whatever is known of it. */
@@ -212,64 +225,64 @@ final class WorkerChoice implements BlockLocationPolicy {
         }
         return persisted
                 && workers().stream()
+                        .map(BlockWorkerInfo::getNetAddress)
                         .anyMatch(worker ->
                                 !worker.equals(but) && !watch.of(worker).hangs());
     }
 
-    private List<WorkerNetAddress> workers() {
+    private List<BlockWorkerInfo> workers() {
         try {
-            return context.getCachedWorkers().stream()
-                    .map(BlockWorkerInfo::getNetAddress)
-                    .toList();
+            return context.getCachedWorkers();
         } catch (IOException e) {
             return List.of();
         }
     }
 
-    private static BlockInfo at(BlockInfo block, WorkerNetAddress place) {
-        return copy(
-                block,
-                block.getLocations().stream()
-                        .filter(location -> location.getWorkerAddress().equals(place))
-                        .toList());
-    }
-
-    private static BlockInfo copy(BlockInfo block, List<BlockLocation> locations) {
-        return new BlockInfo()
-                .setBlockId(block.getBlockId())
-                .setLength(block.getLength())
-                .setLocations(locations);
-    }
-
     /** A worker to read from the under file system. */
-    @Override
-    public Optional<WorkerNetAddress> getWorker(GetWorkerOptions options) {
-        usedUfs = true;
-        Optional<WorkerNetAddress> chosen = choose(
-                        options, address -> !watch.of(address).hangs())
-                .or(() -> choose(options, address -> !avoided.contains(address)))
-                .or(() -> policy.getWorker(options));
-        if (calling) {
-            end(false);
-            calling = true;
-            fromUfs = true;
-            chosen.ifPresent(
-                    address -> waitFor(watch.of(address), watch.of(address).begin(), isElsewhere(List.of(), address)));
+    private WorkerNetAddress toReadUfs(BlockInfo info, Collection<WorkerNetAddress> avoided)
+            throws UnavailableException {
+        BlockLocationPolicy chooses = policy;
+        if (chooses == null) {
+            throw new UnavailableException("No worker with block " + info.getBlockId() + " responds");
         }
-        return chosen;
+        List<BlockWorkerInfo> good = notFailed(workers());
+        return choose(chooses, info, suiting(good, address -> !watch.of(address).hangs()))
+                .or(() -> choose(chooses, info, suiting(good, address -> !avoided.contains(address))))
+                .or(() -> choose(chooses, info, good))
+                .orElseThrow(() -> new UnavailableException("No Alluxio worker is available to read block "
+                        + info.getBlockId() + " from the under file system"));
     }
 
-    private Optional<WorkerNetAddress> choose(GetWorkerOptions options, Predicate<WorkerNetAddress> suits) {
-        List<BlockWorkerInfo> suiting = new ArrayList<>();
-        for (BlockWorkerInfo worker : options.getBlockWorkerInfos()) {
+    /** Where all failed, the one that did first. */
+    private List<BlockWorkerInfo> notFailed(List<BlockWorkerInfo> all) {
+        List<BlockWorkerInfo> good = suiting(all, worker -> !failed.contains(worker));
+        if (!good.isEmpty()) {
+            return good;
+        }
+        for (WorkerNetAddress worker : failed) {
+            List<BlockWorkerInfo> known = suiting(all, worker::equals);
+            if (!known.isEmpty()) {
+                return known;
+            }
+        }
+        return List.of();
+    }
+
+    private static List<BlockWorkerInfo> suiting(List<BlockWorkerInfo> all, Predicate<WorkerNetAddress> suits) {
+        List<BlockWorkerInfo> suiting = new ArrayList<>(all.size());
+        for (BlockWorkerInfo worker : all) {
             if (suits.test(worker.getNetAddress())) {
                 suiting.add(worker);
             }
         }
-        return suiting.isEmpty()
+        return suiting;
+    }
+
+    private static Optional<WorkerNetAddress> choose(
+            BlockLocationPolicy policy, BlockInfo info, List<BlockWorkerInfo> workers) {
+        return workers.isEmpty()
                 ? Optional.empty()
-                : policy.getWorker(GetWorkerOptions.defaults()
-                        .setBlockInfo(options.getBlockInfo())
-                        .setBlockWorkerInfos(suiting));
+                : policy.getWorker(
+                        GetWorkerOptions.defaults().setBlockInfo(info).setBlockWorkerInfos(workers));
     }
 }

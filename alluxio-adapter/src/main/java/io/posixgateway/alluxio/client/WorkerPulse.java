@@ -1,63 +1,62 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.client.block.stream.BlockWorkerClient;
-import alluxio.client.file.FileSystemContext;
+import alluxio.grpc.BlockWorkerGrpc;
 import alluxio.grpc.OpenLocalBlockRequest;
 import alluxio.grpc.OpenLocalBlockResponse;
-import alluxio.resource.CloseableResource;
+import alluxio.shaded.client.io.grpc.Channel;
 import alluxio.shaded.client.io.grpc.stub.StreamObserver;
 import alluxio.wire.WorkerNetAddress;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Asks a worker for a block that nobody has: any answer shows that it lives. Waits for two seconds at
- * most; a connection that has to be made first may take longer, so the question has a thread of its own.
+ * Asks a worker for a block that nobody has: any answer shows that it lives. Waits for two seconds at most, for a connection, too. One that
+ * brought no answer is not used again.
  */
 final class WorkerPulse implements WorkerWatch.Pulse {
     private static final long ANSWER_NANOS = 2_000_000_000L;
-    private static final long NO_BLOCK = Long.MAX_VALUE;
+    private static final OpenLocalBlockRequest NO_BLOCK = OpenLocalBlockRequest.newBuilder()
+            .setBlockId(Long.MAX_VALUE)
+            .setPromote(false)
+            .build();
 
-    private final FileSystemContext context;
+    private final WorkerConnections connections;
     private final Clock clock;
 
-    WorkerPulse(FileSystemContext context, Clock clock) {
-        this.context = context;
+    WorkerPulse(WorkerConnections connections, Clock clock) {
+        this.connections = connections;
         this.clock = clock;
     }
 
     @Override
     public boolean beats(WorkerNetAddress worker) {
-        Answer answer = new Answer();
-        Thread thread = new Thread(() -> ask(worker, answer), "worker-pulse");
-        thread.setDaemon(true);
-        thread.start();
-        try {
-            return clock.await(answer.came, ANSWER_NANOS) && !answer.unreached;
+        long end = clock.nanos() + ANSWER_NANOS;
+        try (WorkerConnection.Use use = connections.of(worker).use(null, ANSWER_NANOS)) {
+            Answer answer = ask(use.channel);
+            boolean answered = clock.await(answer.came, end - clock.nanos()) && !answer.unreached;
+            if (!answered) {
+                use.drop();
+            }
+            return answered;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return true; // nothing is known
-        } finally {
-            thread.interrupt();
+        } catch (IOException | RuntimeException e) {
+            return !ErrnoTable.isUnanswered(e);
         }
     }
 
-    /** Until it is interrupted. */
-    private void ask(WorkerNetAddress worker, Answer answer) {
-        try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
-            StreamObserver<OpenLocalBlockRequest> question = client.get().openLocalBlock(answer);
-            question.onNext(OpenLocalBlockRequest.newBuilder()
-                    .setBlockId(NO_BLOCK)
-                    .setPromote(false)
-                    .build());
-            question.onCompleted();
-            answer.came.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (IOException | RuntimeException e) {
-            answer.onError(e);
-        }
+    private static Answer ask(Channel channel) {
+        Answer answer = new Answer();
+        StreamObserver<OpenLocalBlockRequest> request = BlockWorkerGrpc.newStub(channel)
+                .withExecutor(Runnable::run)
+                .withDeadlineAfter(ANSWER_NANOS, TimeUnit.NANOSECONDS)
+                .openLocalBlock(answer);
+        request.onNext(NO_BLOCK);
+        request.onCompleted();
+        return answer;
     }
 
     /** Hears it. */

@@ -38,8 +38,9 @@ class BlockCallTest {
     private final byte[] content = new byte[1_000_000];
     private final AtomicInteger heard = new AtomicInteger();
     private final List<Long> acknowledged = new CopyOnWriteArrayList<>();
-    private volatile boolean asked;
+    private final AtomicInteger calls = new AtomicInteger();
     private volatile boolean cancelled;
+    private volatile boolean completed;
     private volatile Behaviour behaviour = this::sendAll;
     private Server server;
     private ManagedChannel channel;
@@ -51,7 +52,7 @@ class BlockCallTest {
     private final class Worker extends BlockWorkerGrpc.BlockWorkerImplBase {
         @Override
         public StreamObserver<ReadRequest> readBlock(StreamObserver<ReadResponse> responses) {
-            asked = true;
+            calls.incrementAndGet();
             return new StreamObserver<>() {
                 @Override
                 public void onNext(ReadRequest request) {
@@ -69,6 +70,7 @@ class BlockCallTest {
 
                 @Override
                 public void onCompleted() {
+                    completed = true;
                     responses.onCompleted();
                 }
             };
@@ -113,12 +115,21 @@ class BlockCallTest {
     }
 
     private void read(int offset, ByteBuffer into, long silentMillis, Clock clock) throws IOException {
-        ReadRequest request = ReadRequest.newBuilder()
+        try (BlockCall call = BlockCall.begin(channel, request(offset, into.remaining()), clock)) {
+            call.read(FileSource.Rooms.of(into), new WorkerCall(), heard::incrementAndGet, silentMillis);
+        }
+    }
+
+    private static ReadRequest request(int offset, int length) {
+        return ReadRequest.newBuilder()
                 .setBlockId(1)
                 .setOffset(offset)
-                .setLength(into.remaining())
+                .setLength(length)
                 .build();
-        BlockCall.read(channel, request, FileSource.Rooms.of(into), heard::incrementAndGet, silentMillis, clock);
+    }
+
+    private void readOn(BlockCall call, ByteBuffer into, WorkerCall waiting) throws IOException {
+        call.read(FileSource.Rooms.of(into), waiting, heard::incrementAndGet, 60_000);
     }
 
     @Test
@@ -201,10 +212,74 @@ class BlockCallTest {
             }
         });
         reads.start();
-        Waiting.until("it is asked", LIMIT, () -> asked);
+        Waiting.until("it is asked", LIMIT, () -> calls.get() == 1);
         reads.interrupt();
         reads.join(60_000);
         assertThat(interrupted).hasValue(1);
         Waiting.until("the worker is told", LIMIT, () -> cancelled);
+    }
+
+    @Test
+    void read_inParts_isOneCallAndLosesNothing() throws Exception {
+        ByteBuffer into = ByteBuffer.allocateDirect(500_000);
+        try (BlockCall call = BlockCall.begin(channel, request(1000, 500_000), Clock.system())) {
+            for (int limit : new int[] {1, 99_999, 100_000, 250_001, 250_002, 500_000}) {
+                readOn(call, into.limit(limit), new WorkerCall());
+                assertThat(into.hasRemaining()).isFalse();
+            }
+            assertThatThrownBy(() -> readOn(call, ByteBuffer.allocate(1), new WorkerCall()))
+                    .hasMessageContaining("was read before");
+        }
+        assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(content, 1000, 500_000));
+        assertThat(calls).hasValue(1);
+        Waiting.until("the worker is told", LIMIT, () -> completed);
+        assertThat(cancelled).isFalse();
+    }
+
+    /** A call that is cancelled is an error in the log of the worker. */
+    @Test
+    void close_inTheMiddle_hasTheWorkerEndTheCall() throws Exception {
+        AtomicInteger afterwards = new AtomicInteger();
+        try (BlockCall call = BlockCall.begin(channel, request(0, content.length), Clock.system())) {
+            call.afterwards(afterwards::incrementAndGet);
+            readOn(call, ByteBuffer.allocateDirect(150_000), new WorkerCall());
+            assertThat(afterwards).hasValue(0);
+        }
+        Waiting.until("the worker has ended it", LIMIT, () -> afterwards.get() == 1);
+        assertThat(completed).isTrue();
+        assertThat(cancelled).isFalse();
+    }
+
+    @Test
+    void giveUp_ofAWaitingCall_endsItWithoutAnInterrupt() throws Exception {
+        behaviour = (request, responses) -> {};
+        WorkerCall waiting = new WorkerCall();
+        waiting.beginCancellable(true);
+        FutureTask<String> reads = new FutureTask<>(() -> {
+            try (BlockCall call = BlockCall.begin(channel, request(0, 1000), Clock.system())) {
+                readOn(call, ByteBuffer.allocateDirect(1000), waiting);
+                return "read";
+            } catch (IOException e) {
+                return (Thread.currentThread().isInterrupted() ? "interrupted " : "") + e.getMessage();
+            }
+        });
+        new Thread(reads).start();
+        Waiting.until("it is asked", LIMIT, () -> calls.get() == 1);
+        waiting.giveUp(false);
+        assertThat(reads.get()).contains("does not answer").doesNotContain("interrupted");
+        assertThat(waiting.end()).isTrue();
+        Waiting.until("the worker is told", LIMIT, () -> cancelled);
+    }
+
+    @Test
+    void read_ofACallThatWasGivenUpBefore_doesNotWait() {
+        behaviour = (request, responses) -> {};
+        WorkerCall waiting = new WorkerCall();
+        waiting.beginCancellable(true);
+        waiting.giveUp(false);
+        try (BlockCall call = BlockCall.begin(channel, request(0, 1000), Clock.system())) {
+            assertThatThrownBy(() -> readOn(call, ByteBuffer.allocateDirect(1000), waiting))
+                    .hasMessageContaining("does not answer");
+        }
     }
 }

@@ -18,6 +18,7 @@ import alluxio.wire.WorkerNetAddress;
 import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.data.TrustedFolders;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -43,6 +44,7 @@ class FalseBlockWorkerTest {
     private final Path others;
     private final Server server;
     private final FileSystemContext context;
+    private final WorkerConnections connections;
     private volatile String answer = "";
 
     private final class Worker extends BlockWorkerGrpc.BlockWorkerImplBase {
@@ -78,10 +80,12 @@ class FalseBlockWorkerTest {
                 Map.of("alluxio.security.authentication.type", "NOSASL", "alluxio.user.hostname", HERE);
         StoreOptions options = new StoreOptions(HERE + ":1", "", "THROUGH", true, properties);
         this.context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
+        this.connections = new WorkerConnections(context, Clock.system());
     }
 
     @AfterEach
     void end() throws IOException {
+        connections.close();
         context.close();
         server.shutdownNow();
     }
@@ -90,7 +94,7 @@ class FalseBlockWorkerTest {
     private boolean opens(String path) throws IOException {
         answer = path;
         try (BlockFiles files = new BlockFiles(4, TrustedFolders.of(trusted.toString()), () -> true)) {
-            Path folder = LocalBlockQuestion.folder(context, file());
+            Path folder = LocalBlockQuestion.folder(connections, file());
             if (folder != null) {
                 files.learn(folder);
             }

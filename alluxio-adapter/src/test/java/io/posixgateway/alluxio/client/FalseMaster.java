@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.conf.Configuration;
 import alluxio.conf.PropertyKey;
+import alluxio.grpc.BlockMasterClientServiceGrpc;
 import alluxio.grpc.ConfigProperty;
 import alluxio.grpc.FileSystemMasterClientServiceGrpc;
 import alluxio.grpc.GetConfigurationPOptions;
@@ -10,18 +11,23 @@ import alluxio.grpc.GetServiceVersionPRequest;
 import alluxio.grpc.GetServiceVersionPResponse;
 import alluxio.grpc.GetStatusPRequest;
 import alluxio.grpc.GetStatusPResponse;
+import alluxio.grpc.GetWorkerInfoListPOptions;
+import alluxio.grpc.GetWorkerInfoListPResponse;
+import alluxio.grpc.GrpcUtils;
 import alluxio.grpc.ListStatusPartialPRequest;
 import alluxio.grpc.ListStatusPartialPResponse;
 import alluxio.grpc.MetaMasterConfigurationServiceGrpc;
 import alluxio.grpc.RenamePRequest;
 import alluxio.grpc.RenamePResponse;
 import alluxio.grpc.ServiceVersionClientServiceGrpc;
+import alluxio.grpc.WorkerInfo;
 import alluxio.shaded.client.com.google.protobuf.Message;
 import alluxio.shaded.client.io.grpc.Server;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.shaded.client.io.grpc.netty.NettyServerBuilder;
 import alluxio.shaded.client.io.grpc.stub.ServerCallStreamObserver;
 import alluxio.shaded.client.io.grpc.stub.StreamObserver;
+import alluxio.wire.WorkerNetAddress;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -37,6 +43,9 @@ final class FalseMaster implements AutoCloseable {
     final List<Message> requests = new CopyOnWriteArrayList<>();
 
     final AtomicInteger cancelled = new AtomicInteger();
+    /** Those that it knows, from the first time on that it is asked. */
+    final List<WorkerNetAddress> workers = new CopyOnWriteArrayList<>();
+
     private volatile boolean leads;
     private volatile Answering answering = number -> Status.OK;
 
@@ -57,6 +66,7 @@ final class FalseMaster implements AutoCloseable {
                 .addService(new Versions())
                 .addService(new Settings())
                 .addService(new Files())
+                .addService(new Blocks())
                 .build()
                 .start();
     }
@@ -136,6 +146,22 @@ final class FalseMaster implements AutoCloseable {
         @Override
         public void rename(RenamePRequest request, StreamObserver<RenamePResponse> responses) {
             reply(request, responses, RenamePResponse.getDefaultInstance());
+        }
+    }
+
+    private final class Blocks extends BlockMasterClientServiceGrpc.BlockMasterClientServiceImplBase {
+        @Override
+        public void getWorkerInfoList(
+                GetWorkerInfoListPOptions request, StreamObserver<GetWorkerInfoListPResponse> responses) {
+            GetWorkerInfoListPResponse.Builder response = GetWorkerInfoListPResponse.newBuilder();
+            for (WorkerNetAddress worker : workers) {
+                response.addWorkerInfos(WorkerInfo.newBuilder()
+                        .setAddress(GrpcUtils.toProto(worker))
+                        .setCapacityBytes(1 << 30)
+                        .setUsedBytes(0));
+            }
+            responses.onNext(response.build());
+            responses.onCompleted();
         }
     }
 

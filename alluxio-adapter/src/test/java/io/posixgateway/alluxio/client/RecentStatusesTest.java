@@ -26,7 +26,7 @@ class RecentStatusesTest {
                 .setCompleted(true)
                 .setFileBlockInfos(Collections.nCopies(
                         blocks, new FileBlockInfo().setBlockInfo(new BlockInfo().setBlockId(FILE))));
-        return new StreamSource.Asked(new URIStatus(file), clock.nanos(), streams.renames(), true);
+        return new StreamSource.Asked(new URIStatus(file), clock.nanos(), streams.renames());
     }
 
     @Test

@@ -21,17 +21,19 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import javax.security.auth.Subject;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which parts of a file a stream of Alluxio's is opened for. Nothing is connected to anything. */
+/** Which parts of a file a stream is opened for that looks for a worker. Nothing is connected to anything. */
 class StreamSourceTest {
     private static final long BLOCK_BYTES = 1 << 20;
-    private static final String OPENED = "a stream of Alluxio's was opened";
+    private static final String OPENED = "a stream was opened";
 
     private final ManualClock clock = new ManualClock();
     private final FileSystemContext context = FileSystemContext.create(new Subject(), properties());
+    private final WorkerConnections connections = new WorkerConnections(context, clock);
     private final WorkerWatch watch = new WorkerWatch(clock, address -> true, (work, delayNanos) -> {});
     /** Whether a worker has it, by block, as the master says from now on. */
     private final List<Boolean> held = new ArrayList<>(List.of(false, true));
@@ -66,18 +68,19 @@ class StreamSourceTest {
                 .setBlockSizeBytes(BLOCK_BYTES)
                 .setPersistenceState(PersistenceState.LOST.name())
                 .setFileBlockInfos(blocks);
-        return new StreamSource.Asked(new URIStatus(file), clock.nanos(), 0, false);
+        return new StreamSource.Asked(new URIStatus(file), clock.nanos(), 0);
     }
 
     private StreamSource open() {
         StreamSource.Opening opening = new StreamSource.Opening() {
             @Override
             public BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException {
-                return new BlockRanges(context, watch, status, how);
+                return new BlockRanges(connections, watch, status, how);
             }
 
             @Override
-            public WatchedStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges) {
+            public FileStream stream(
+                    URIStatus status, OpenFilePOptions how, BlockRanges ranges, BooleanSupplier isThere) {
                 throw new IllegalStateException(OPENED);
             }
         };

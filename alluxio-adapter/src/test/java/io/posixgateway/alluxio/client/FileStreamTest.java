@@ -1,0 +1,280 @@
+package io.posixgateway.alluxio.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import alluxio.client.file.FileSystemContext;
+import alluxio.client.file.URIStatus;
+import alluxio.exception.FileIncompleteException;
+import alluxio.grpc.CacheRequest;
+import alluxio.grpc.OpenFilePOptions;
+import alluxio.grpc.ReadPType;
+import alluxio.grpc.ReadRequest;
+import alluxio.proto.dataserver.Protocol.OpenUfsBlockOptions;
+import alluxio.shaded.client.io.grpc.Status;
+import alluxio.wire.BlockInfo;
+import alluxio.wire.BlockLocation;
+import alluxio.wire.FileBlockInfo;
+import alluxio.wire.FileInfo;
+import alluxio.wire.WorkerNetAddress;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.fuse.time.OffsetClock;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import javax.security.auth.Subject;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Against workers on the loopback. A file of two blocks, the second of which is not full, that the under file system has. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FileStreamTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final int BLOCK_BYTES = 8 << 20;
+    private static final int BYTES = BLOCK_BYTES + 1_000_000;
+    private static final int WINDOW_BYTES = 256 << 10;
+
+    private static final long CONTAINER = 5L << 24;
+    private static final OpenFilePOptions AS_CONFIGURED = OpenFilePOptions.getDefaultInstance();
+    private static final OpenFilePOptions NOT_KEPT =
+            OpenFilePOptions.newBuilder().setReadType(ReadPType.NO_CACHE).build();
+
+    private final OffsetClock clock = new OffsetClock();
+    private final FalseMaster master = new FalseMaster(true);
+    private final FalseWorker first = new FalseWorker("first");
+    private final FalseWorker second = new FalseWorker("second");
+    private final FileSystemContext context;
+    private final WorkerConnections connections;
+    /** What the watch is to look at later. */
+    private final Queue<Runnable> planned = new ConcurrentLinkedQueue<>();
+
+    private final WorkerWatch watch;
+    private final PassiveCache cache;
+    private final LongAdder ufsBytes = new LongAdder();
+
+    FileStreamTest() throws IOException {
+        StoreOptions options = new StoreOptions(
+                master.address(),
+                "",
+                "THROUGH",
+                false,
+                Map.of(
+                        "alluxio.security.authentication.type",
+                        "NOSASL",
+                        "alluxio.user.hostname",
+                        "elsewhere",
+                        "alluxio.user.network.streaming.flowcontrol.window",
+                        Integer.toString(WINDOW_BYTES),
+                        "alluxio.user.streaming.data.read.timeout",
+                        "10min"));
+        context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
+        connections = new WorkerConnections(context, clock);
+        watch = new WorkerWatch(clock, address -> false, (work, delayNanos) -> planned.add(work));
+        cache = new PassiveCache(connections, watch);
+        master.workers.add(first.address());
+    }
+
+    @AfterEach
+    void end() throws IOException {
+        cache.close();
+        connections.close();
+        context.close();
+        first.close();
+        second.close();
+        master.close();
+    }
+
+    private static BlockInfo block(int index, List<WorkerNetAddress> holders) {
+        return new BlockInfo()
+                .setBlockId(CONTAINER + index)
+                .setLength(index == 0 ? BLOCK_BYTES : BYTES - BLOCK_BYTES)
+                .setLocations(holders.stream()
+                        .map(holder -> new BlockLocation().setWorkerAddress(holder))
+                        .toList());
+    }
+
+    private static URIStatus file(WorkerNetAddress... holders) {
+        List<FileBlockInfo> blocks = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            blocks.add(new FileBlockInfo().setOffset((long) i * BLOCK_BYTES).setBlockInfo(block(i, List.of(holders))));
+        }
+        return new URIStatus(new FileInfo()
+                .setPath("/folder/file")
+                .setUfsPath("/ufs/file")
+                .setMountId(3)
+                .setCompleted(true)
+                .setPersisted(true)
+                .setPersistenceState("PERSISTED")
+                .setLength(BYTES)
+                .setBlockSizeBytes(BLOCK_BYTES)
+                .setBlockIds(List.of(CONTAINER, CONTAINER + 1))
+                .setFileBlockInfos(blocks));
+    }
+
+    private FileStream open(URIStatus file, OpenFilePOptions how) throws FileIncompleteException {
+        return open(file, how, true);
+    }
+
+    private FileStream open(URIStatus file, OpenFilePOptions how, boolean isThere) throws FileIncompleteException {
+        FileStream.Parts parts = new FileStream.Parts(
+                connections, watch, cache, id -> block((int) (id - CONTAINER), List.of()), ufsBytes);
+        return new FileStream(parts, file, how, new BlockRanges(connections, watch, file, how), () -> isThere);
+    }
+
+    private static void isContent(ByteBuffer read, long offset) {
+        read.flip();
+        for (int i = 0; i < read.limit(); i++) {
+            long at = offset + i;
+            byte wanted = FalseWorker.byteAt(CONTAINER + at / BLOCK_BYTES, at % BLOCK_BYTES);
+            if (read.get(i) != wanted) {
+                throw new AssertionError("another byte at " + at);
+            }
+        }
+    }
+
+    private static void readAt(FileStream stream, long offset, int bytes) throws IOException {
+        ByteBuffer into = ByteBuffer.allocateDirect(bytes);
+        assertThat(stream.readAt(offset, into)).isEqualTo(bytes);
+        isContent(into, offset);
+    }
+
+    @Test
+    void read_inSequence_isOneCallForEachBlockOfTheUfs() throws Exception {
+        int piece = 700_001;
+        try (FileStream stream = open(file(), AS_CONFIGURED)) {
+            for (int at = 0; at < BYTES; at += piece) {
+                readAt(stream, at, Math.min(piece, BYTES - at));
+                assertThat(stream.hasReadUfs()).isTrue();
+            }
+            assertThat(stream.readAt(BYTES, ByteBuffer.allocate(1))).isZero();
+        }
+        assertThat(first.requests).extracting(ReadRequest::getBlockId).containsExactly(CONTAINER, CONTAINER + 1);
+        assertThat(first.requests).extracting(ReadRequest::getOffset).containsOnly(0L);
+        OpenUfsBlockOptions ufs = first.requests.get(1).getOpenUfsBlockOptions();
+        assertThat(ufs.getUfsPath()).isEqualTo("/ufs/file");
+        assertThat(ufs.getMountId()).isEqualTo(3);
+        assertThat(ufs.getOffsetInFile()).isEqualTo(BLOCK_BYTES);
+        assertThat(ufs.getBlockSize()).isEqualTo(BYTES - BLOCK_BYTES);
+        assertThat(ufs.getNoCache()).isFalse();
+        assertThat(ufsBytes.sum()).isEqualTo(BYTES);
+        assertThat(watch.of(first.address()).silentNanos()).isZero();
+        assertThat(first.cancelled).hasValue(0);
+    }
+
+    /** On the same connection. */
+    @Test
+    void streamLeftInTheMiddle_doesNotHoldUpOthersOfItsWorker() throws Exception {
+        URIStatus file = file(first.address());
+        try (FileStream stream = open(file, AS_CONFIGURED)) {
+            readAt(stream, 0, 1000);
+            Waiting.until("the window is full", LIMIT, () -> first.sentBytes.get() > WINDOW_BYTES);
+            ByteBuffer into = ByteBuffer.allocateDirect(1_000_000);
+            new BlockRanges(connections, watch, file, AS_CONFIGURED).read(BLOCK_BYTES, FileSource.Rooms.of(into));
+            assertThat(into.hasRemaining()).isFalse();
+            isContent(into, BLOCK_BYTES);
+            readAt(stream, 1000, 6_000_000);
+        }
+        assertThat(first.requests).hasSize(2);
+    }
+
+    @Test
+    void readApart_isACallForThesePartsAlone() throws Exception {
+        ByteBuffer into = ByteBuffer.allocateDirect(3000);
+        try (FileStream stream = open(file(), AS_CONFIGURED)) {
+            assertThat(stream.readApart(BLOCK_BYTES - 1000, into)).isEqualTo(1000);
+            assertThat(stream.readApart(BLOCK_BYTES, into)).isEqualTo(2000);
+            isContent(into, BLOCK_BYTES - 1000);
+        }
+        assertThat(first.requests).extracting(ReadRequest::getLength).containsExactly(1000L, 2000L);
+        assertThat(first.requests).extracting(ReadRequest::getPositionShort).containsOnly(true);
+    }
+
+    /** Else nobody would compare what it read with what was opened. */
+    @Test
+    void workerThatLacksABlockItIsSaidToHave_doesNotReadTheUfsInSecret() throws Exception {
+        first.answer(request -> request.getOpenUfsBlockOptions().hasUfsPath() ? Status.OK : Status.NOT_FOUND);
+        try (FileStream stream = open(file(first.address()), AS_CONFIGURED)) {
+            readAt(stream, 10, 1000);
+            assertThat(stream.hasReadUfs()).isTrue();
+        }
+        assertThat(first.requests).hasSize(2);
+    }
+
+    @Test
+    void workerThatEndsInTheMiddle_isLeftForAnother() throws Exception {
+        master.workers.add(second.address());
+        try (FileStream stream = open(file(first.address()), AS_CONFIGURED)) {
+            readAt(stream, 0, 1000);
+            first.close();
+            readAt(stream, 1000, BYTES - 1000);
+            assertThat(stream.hasReadUfs()).isTrue();
+        }
+        assertThat(second.requests).hasSize(2);
+    }
+
+    @Test
+    void workerThatHangs_isLeftForAnotherWithoutAnInterrupt() throws Exception {
+        master.workers.add(second.address());
+        first.answer(request -> null);
+        try (FileStream stream = open(file(first.address()), AS_CONFIGURED)) {
+            FutureTask<Boolean> reads = new FutureTask<>(() -> {
+                readAt(stream, 0, 1000);
+                return !Thread.currentThread().isInterrupted();
+            });
+            new Thread(reads).start();
+            Waiting.until("it is asked", LIMIT, () -> first.requests.size() == 1);
+            clock.advance(Duration.ofNanos(WorkerWatch.SILENT_NANOS));
+            Waiting.until("it is given up", LIMIT, () -> {
+                for (Runnable look = planned.poll(); look != null; look = planned.poll()) {
+                    look.run();
+                }
+                return reads.isDone();
+            });
+            assertThat(reads.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(second.requests).hasSize(1);
+        Waiting.until("the worker is told", LIMIT, () -> first.cancelled.get() == 1);
+    }
+
+    @Test
+    void fileThatIsShorterThanAlluxioBelieves_failsAtOnce() throws Exception {
+        first.sendAtMost(1000);
+        ByteBuffer into = ByteBuffer.allocateDirect(2000);
+        try (FileStream stream = open(file(), AS_CONFIGURED)) {
+            assertThatThrownBy(() -> stream.readAt(0, into)).isInstanceOf(BlockCall.TooShort.class);
+        }
+        assertThat(into.position()).isZero();
+        assertThat(first.requests).hasSize(1);
+    }
+
+    @Test
+    void blockThatWasReadFromTheUfs_isFetchedByItsWorkerUnlessItIsNotToBeKeptOrHasMoved() throws Exception {
+        try (FileStream stream = open(file(), NOT_KEPT)) {
+            readAt(stream, BLOCK_BYTES, BYTES - BLOCK_BYTES);
+        }
+        try (FileStream stream = open(file(), AS_CONFIGURED, false)) {
+            readAt(stream, BLOCK_BYTES, BYTES - BLOCK_BYTES);
+        }
+        try (FileStream stream = open(file(), AS_CONFIGURED)) {
+            readAt(stream, 0, 1000);
+        }
+        Waiting.until("it is to be fetched", LIMIT, () -> !first.fetched.isEmpty());
+        CacheRequest request = first.fetched.get(0);
+        assertThat(request.getBlockId()).isEqualTo(CONTAINER);
+        assertThat(request.getLength()).isEqualTo(BLOCK_BYTES);
+        assertThat(request.getOpenUfsBlockOptions().getUfsPath()).isEqualTo("/ufs/file");
+        assertThat(request.getSourcePort()).isEqualTo(first.address().getDataPort());
+        assertThat(request.getAsync()).isTrue();
+        assertThat(first.fetched).hasSize(1);
+        assertThat(first.requests.get(0).getOpenUfsBlockOptions().getNoCache()).isTrue();
+    }
+}
