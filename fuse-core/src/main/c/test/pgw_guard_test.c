@@ -151,7 +151,10 @@ static void what_a_bind_mount_shows_is_not_taken_for_its_place(void **state) {
     }
     device_of(target, mounted, sizeof mounted);
     int files = open(target, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    assert_true(files >= 0);
+    if (files < 0) {
+        fail();
+        return; /* the analyzer does not know that fail does not return */
+    }
     assert_int_equal(mount("pgw-upper", target, "tmpfs", 0, NULL), 0);
     device_of(target, upper, sizeof upper);
     for (int i = 0; i < SEPARATORS; i++) {

@@ -5,6 +5,10 @@ import io.posixgateway.alluxio.cache.Freshness.Consistency;
 import io.posixgateway.alluxio.cache.FreshnessByPath;
 import io.posixgateway.alluxio.cache.GroupAccess;
 import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.data.BlockFiles;
+import io.posixgateway.alluxio.data.BufferBudget;
+import io.posixgateway.alluxio.data.FileReaders;
 import io.posixgateway.alluxio.data.TrustedFolders;
 import io.posixgateway.alluxio.options.Option;
 import io.posixgateway.alluxio.options.OptionException;
@@ -348,6 +352,11 @@ public record AdapterOptions(
     FreshnessByPath freshness(Clock clock) {
         return new FreshnessByPath(
                 consistency, metadataTtlNanos, metadataTtlNanosByPath, openTrustNanos, negativeTtlNanos, clock);
+    }
+
+    FileReaders readers(Store store, Clock clock) {
+        BlockFiles blocks = new BlockFiles(shortCircuit ? blockFiles : 0, blockFolders, store::mayReadBlocks);
+        return new FileReaders(store, blocks, new BufferBudget(bufferBytes), readAheadBytes, clock);
     }
 
     /** Of whoever reads block files beside this process, which could not limit that. */

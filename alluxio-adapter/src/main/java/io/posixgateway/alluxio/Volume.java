@@ -13,8 +13,6 @@ import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.cache.MovedPaths;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.data.BlockFiles;
-import io.posixgateway.alluxio.data.BufferBudget;
 import io.posixgateway.alluxio.data.FileReaders;
 import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.CacheBytes;
@@ -130,7 +128,7 @@ final class Volume implements AutoCloseable {
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
-        this.readers = readers(store, options, clock);
+        this.readers = options.readers(store, clock);
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
         this.passthrough = new Passthrough(readers.blocks(), options.passthroughBytes(), holdings);
         this.pages = new KernelPages(kept == null ? null : kept.pages());
@@ -141,12 +139,10 @@ final class Volume implements AutoCloseable {
         this.journal = kept == null ? VolumeJournal.shared(lists, store.cluster()) : kept.journal();
         this.hidden = new HiddenFiles(journal);
         this.creations = new CreationLog(journal);
-        RenameLog renames = new RenameLog(journal);
-        this.replacer = new FileReplacer(store, clock, retries, table, factsReader, renames, hidden);
+        this.replacer = new FileReplacer(store, clock, retries, table, factsReader, new RenameLog(journal), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
-        Reservations reservations = new Reservations(store, creations, retries);
-        Publisher publisher = new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer, reservations);
-        this.drafts = new Drafts(store, metadata, factsReader, spool, publisher, options.streamFrom(kept != null));
+        this.drafts =
+                new Drafts(store, metadata, factsReader, spool, publisher(nodes), options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
         this.unfinished = new DirectoryRename.Notes(nodes, new DirectoryRenameLog(journal));
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
@@ -156,10 +152,9 @@ final class Volume implements AutoCloseable {
         drafts.reservations().whenResolved(this::askAgain);
     }
 
-    private static FileReaders readers(Store store, AdapterOptions options, Clock clock) {
-        BlockFiles blocks = new BlockFiles(
-                options.shortCircuit() ? options.blockFiles() : 0, options.blockFolders(), store::mayReadBlocks);
-        return new FileReaders(store, blocks, new BufferBudget(options.bufferBytes()), options.readAheadBytes(), clock);
+    private Publisher publisher(@Nullable NodeLog nodes) {
+        Reservations reservations = new Reservations(store, creations, retries);
+        return new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer, reservations);
     }
 
     /**

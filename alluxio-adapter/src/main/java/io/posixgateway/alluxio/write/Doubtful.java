@@ -172,13 +172,7 @@ final class Doubtful implements AutoCloseable {
                 return false;
             }
             Facts facts = metadata.refresh(inode);
-            if (!isStill(kept, inode, facts)) {
-                boolean isReplacedLate = isReloaded(kept, facts) && isLast(kept);
-                return isReplacedLate ? isSetAside(kept, LOADED) : dropped(kept);
-            }
-            kept.notBeforeNanos = now + AGAIN_NANOS;
-            return published(
-                    new Draft(inode, kept.spool, kept.record, facts, metadata.clock(), DirtyState.Plain.COMMITTED));
+            return isStill(kept, inode, facts) ? published(kept, inode, facts) : isReplaced(kept, facts);
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
@@ -202,8 +196,16 @@ final class Doubtful implements AutoCloseable {
         return metadata.locations().isForeign(kept.record.content().node());
     }
 
+    /** Another has the name now: by a late write of a worker, over what was the last here, or as it should. */
+    private boolean isReplaced(Kept kept, Facts facts) {
+        boolean late = isReloaded(kept, facts) && isLast(kept);
+        return late ? isSetAside(kept, LOADED) : dropped(kept);
+    }
+
     /** Once more; false: it has to be done another time. */
-    private boolean published(Draft draft) {
+    private boolean published(Kept kept, Inode inode, Facts facts) {
+        kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
+        Draft draft = new Draft(inode, kept.spool, kept.record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
         try {
             boolean safe = metadata.moves().stay(draft.inode, () -> commits.again(draft));
             if (safe) {
