@@ -124,7 +124,6 @@ final class Volume implements AutoCloseable {
         this.factsReader = new FactsReader(
                 identities, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, freshness, factsReader, notices);
-        table.crowd().whenThere(() -> notices.crowded(table));
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
@@ -147,6 +146,11 @@ final class Volume implements AutoCloseable {
         this.unfinished = new DirectoryRename.Notes(nodes, new DirectoryRenameLog(journal));
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
         this.change = new ClusterChange(this, alluxio, kept);
+        listen();
+    }
+
+    private void listen() {
+        table.crowd().whenThere(() -> notices.crowded(table));
         drafts.readFrom(orphans::open);
         replacer.unfinished().whenResolved(this::askAgain);
         drafts.reservations().whenResolved(this::askAgain);

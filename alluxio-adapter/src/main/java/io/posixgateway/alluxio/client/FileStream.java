@@ -32,7 +32,6 @@ import org.slf4j.LoggerFactory;
 final class FileStream implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FileStream.class);
     private static final long NO_BLOCK = -1;
-    private static final Runnable NOTHING = () -> {};
 
     private final Parts parts;
     private final URIStatus status;
@@ -194,7 +193,7 @@ final class FileStream implements AutoCloseable {
                 readAnew(block, offset, into, apart);
             } else {
                 choice.resume(known.place, tries.mayBeGivenUp());
-                read(known, into, NOTHING); // what was on its way before is no answer
+                read(known, into, () -> {}); // what was on its way before is no answer
             }
             answered = true;
             return null;

@@ -192,13 +192,18 @@ final class MasterClient implements AutoCloseable {
             return new UnavailableException("Failed after " + count + " attempts: " + last, last);
         }
 
+        /**
+         * A master that leads no more has no services, or says that it is not the leader; without authentication nothing else tells the
+         * first of a connection.
+         */
+        private boolean mayBeAnotherMasters(AlluxioStatusException failure) {
+            boolean leftLead = failure.getStatusCode() == Status.Code.UNIMPLEMENTED && count == 1;
+            return leftLead || wasDeposed(failure.getStatusCode(), failure);
+        }
+
         /** Returns when it may be sent again. */
         private void failed(AlluxioStatusException failure) throws AlluxioStatusException, InterruptedException {
-            // A master that leads no more has no services; without authentication nothing else tells that of a
-            // connection.
-            boolean leftLead = failure.getStatusCode() == Status.Code.UNIMPLEMENTED && count == 1;
-            boolean deposed = wasDeposed(failure.getStatusCode(), failure);
-            if (!leftLead && !deposed && !isUnanswered(failure.getStatusCode())) {
+            if (!mayBeAnotherMasters(failure) && !isUnanswered(failure.getStatusCode())) {
                 throw failure;
             }
             if (Thread.currentThread().isInterrupted()) {
