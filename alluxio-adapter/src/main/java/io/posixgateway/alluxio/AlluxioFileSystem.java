@@ -96,9 +96,9 @@ public final class AlluxioFileSystem implements FileSystem {
     /** The kernel holds no handle of the node any more, but for those whose RELEASE this overtook. */
     private void forgotten(Inode inode) {
         try {
-            volume.drafts.withheld().forgotten(inode.node());
+            volume.dirtyFiles.withheld().forgotten(inode.node());
             if (!inode.unlinked()) {
-                volume.drafts.lastWriterClosed(inode, false);
+                volume.dirtyFiles.lastWriterClosed(inode, false);
             } else if (!volume.mayBeOpenUnseen(inode) || !volume.notices.isKnown(inode.node())) {
                 inode.markOurs(); // no handle of an earlier process is left
                 volume.buryIfForgotten(inode);
@@ -515,7 +515,7 @@ public final class AlluxioFileSystem implements FileSystem {
         return new Counts(
                 volume.table.size(),
                 files.openFiles(),
-                volume.drafts.size(),
+                volume.dirtyFiles.size(),
                 volume.spool.usedBytes(),
                 volume.readers.localBytes(),
                 volume.readers.remoteBytes(),

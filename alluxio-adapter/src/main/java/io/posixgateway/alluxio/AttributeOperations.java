@@ -11,7 +11,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.posix.PosixExtras;
-import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -101,10 +101,10 @@ final class AttributeOperations {
             throws StoreException {
         volume.startWriting(inode);
         try {
-            volume.drafts.truncate(inode, changes.sizeBytes, !volume.mayBeOpenUnseen(inode));
-            Facts drafted = volume.drafts.facts(inode);
-            if (drafted != null) {
-                privileges.accept(drafted);
+            volume.dirtyFiles.truncate(inode, changes.sizeBytes, !volume.mayBeOpenUnseen(inode));
+            Facts dirty = volume.dirtyFiles.facts(inode);
+            if (dirty != null) {
+                privileges.accept(dirty);
             }
             if (changes.has(AttributeEdit.HANDLED)) {
                 change(inode, changes, edit);
@@ -136,7 +136,7 @@ final class AttributeOperations {
     }
 
     private void change(Inode inode, boolean givesTime, AttributeEdit.Edit edit) throws StoreException {
-        if (volume.drafts.change(inode, givesTime, edit) == Drafts.NO_DRAFT) {
+        if (volume.dirtyFiles.change(inode, givesTime, edit) == DirtyFiles.NO_DIRTY_FILE) {
             put(inode, edit);
         }
     }
@@ -170,7 +170,7 @@ final class AttributeOperations {
     }
 
     /** Changes attributes while nothing moves. Where nobody knows whether Alluxio did it, they are asked for again. */
-    private void staying(Inode inode, Drafts.Step step) throws StoreException {
+    private void staying(Inode inode, DirtyFiles.Step step) throws StoreException {
         Moves.Work<Inode> work = () -> {
             step.run();
             return inode;
@@ -262,28 +262,28 @@ final class AttributeOperations {
         if (!facts(inode).raw().xattrs().containsKey(key)) {
             return -Errno.ENODATA;
         }
-        volume.drafts.publish(inode, true);
-        boolean deleted = inode.unlinked() && volume.drafts.has(inode);
+        volume.dirtyFiles.publish(inode, true);
+        boolean deleted = inode.unlinked() && volume.dirtyFiles.has(inode);
         if (deleted || volume.metadata.isOrphan(inode)) {
             change(inode, false, facts -> with(facts, key, null));
             return 0;
         }
         staying(inode, () -> volume.store.removeXattr(volume.metadata.pathOf(inode), key));
-        if (volume.drafts.change(inode, false, facts -> with(facts, key, null)) == Drafts.NO_DRAFT) {
+        if (volume.dirtyFiles.change(inode, false, facts -> with(facts, key, null)) == DirtyFiles.NO_DIRTY_FILE) {
             inode.forgetFacts(volume.table.generation().changed());
         }
         return 0;
     }
 
     private Facts facts(Inode inode) throws StoreException {
-        Facts drafted = volume.drafts.facts(inode);
-        return drafted != null ? drafted : volume.metadata.facts(inode);
+        Facts dirty = volume.dirtyFiles.facts(inode);
+        return dirty != null ? dirty : volume.metadata.facts(inode);
     }
 
     /** The same without a question; null: it is not known. */
     private @Nullable Facts known(Inode inode) {
-        Facts drafted = volume.drafts.facts(inode);
-        return drafted != null ? drafted : volume.metadata.known(inode);
+        Facts dirty = volume.dirtyFiles.facts(inode);
+        return dirty != null ? dirty : volume.metadata.known(inode);
     }
 
     private static FileStatus with(Facts facts, String name, byte @Nullable [] value) {

@@ -66,7 +66,7 @@ final class ClusterChange {
     /** On the thread of the call that noticed. */
     private void happened(String clusterId) {
         List<Name> names = volume.table.restart();
-        volume.drafts.reservations().forget();
+        volume.dirtyFiles.reservations().forget();
         volume.readers.forgetAll();
         note(new VolumeFolder.Nodes(clusterId, volume.table.ids().began()));
         alluxio.changed();
@@ -96,9 +96,9 @@ final class ClusterChange {
         }
         volume.replacer.leaveForeign(WHY);
         volume.hiddenCleanup.leaveForeign(WHY);
-        volume.drafts.setForeignAside(volume.table.ids(), WHY);
+        volume.dirtyFiles.setForeignAside(volume.table.ids(), WHY);
         try {
-            if (volume.drafts.withheld().isEmpty() && !volume.recovers() && isNoted()) {
+            if (volume.dirtyFiles.withheld().isEmpty() && !volume.recovers() && isNoted()) {
                 alluxio.record(true);
             }
         } catch (StoreException e) {

@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
-import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.OpenReply;
@@ -47,7 +47,7 @@ final class FileOperations {
         if (cut && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        int refused = volume.drafts.has(inode) ? keepWritten(inode, reply) : check(request, inode, writes, reply);
+        int refused = volume.dirtyFiles.has(inode) ? keepWritten(inode, reply) : check(request, inode, writes, reply);
         if (refused != 0) {
             return refused;
         }
@@ -62,7 +62,7 @@ final class FileOperations {
 
     /** What is written is in the pages first: to drop them would lose what is under way. Not what could not be published. */
     private int keepWritten(Inode inode, OpenReply reply) {
-        if (!volume.drafts.hasFailed(inode)) {
+        if (!volume.dirtyFiles.hasFailed(inode)) {
             reply.flags |= OpenReply.KEEP_CACHE;
         }
         return 0;
@@ -75,7 +75,7 @@ final class FileOperations {
             if (lost != 0) {
                 drop(handle);
             } else if (cut) {
-                volume.drafts.truncate(inode, 0, false);
+                volume.dirtyFiles.truncate(inode, 0, false);
                 volume.privileges.changed(request, inode);
             }
             return lost;
@@ -104,7 +104,7 @@ final class FileOperations {
             }
             volume.metadata.moves().stay(inode, () -> inode);
         }
-        boolean goesOn = volume.drafts.has(inode)
+        boolean goesOn = volume.dirtyFiles.has(inode)
                 || volume.passedThrough(inode)
                 || !volume.metadata.isOrphan(inode)
                 || volume.orphans.has(inode);
@@ -215,7 +215,7 @@ final class FileOperations {
     /** The file as the kernel could read it by itself; null: it cannot. */
     private FileReader.@Nullable Extent passable(Inode inode) {
         Facts facts = inode.facts();
-        if (facts == null || facts.fileId() != inode.fileId() || !inode.isRegular() || volume.drafts.has(inode)) {
+        if (facts == null || facts.fileId() != inode.fileId() || !inode.isRegular() || volume.dirtyFiles.has(inode)) {
             return null;
         }
         FileReader.Extent extent = extent(facts);
@@ -315,9 +315,9 @@ final class FileOperations {
     private int readOpened(Request request, FileHandle open, long offset, ByteBuffer into) throws StoreException {
         volume.pages.read(open);
         checkWithheld(open);
-        int drafted = volume.drafts.read(open.inode, request.mayWait(), offset, into);
-        if (drafted != Drafts.NO_DRAFT) {
-            return drafted;
+        int dirty = volume.dirtyFiles.read(open.inode, request.mayWait(), offset, into);
+        if (dirty != DirtyFiles.NO_DIRTY_FILE) {
+            return dirty;
         }
         FileReader reader = open.reader();
         if (reader == null) {
@@ -379,13 +379,13 @@ final class FileOperations {
         if (!request.mayWait() && volume.privileges.goWith(request, open.inode)) {
             return FileSystem.WOULD_WAIT;
         }
-        int written = volume.drafts.write(open.inode, request.mayWait(), offset, data);
-        while (written == Drafts.NO_DRAFT) {
+        int written = volume.dirtyFiles.write(open.inode, request.mayWait(), offset, data);
+        while (written == DirtyFiles.NO_DIRTY_FILE) {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
-            volume.drafts.begin(open.inode, Long.MAX_VALUE);
-            written = volume.drafts.write(open.inode, true, offset, data);
+            volume.dirtyFiles.begin(open.inode, Long.MAX_VALUE);
+            written = volume.dirtyFiles.write(open.inode, true, offset, data);
         }
         if (request.mayWait()) {
             volume.privileges.changed(request, open.inode);
@@ -426,17 +426,17 @@ final class FileOperations {
         }
         int done;
         do {
-            volume.drafts.begin(open.inode, Long.MAX_VALUE);
-            done = volume.drafts.allocate(open.inode, range.offset, range.bytes, mode);
-        } while (done == Drafts.NO_DRAFT);
+            volume.dirtyFiles.begin(open.inode, Long.MAX_VALUE);
+            done = volume.dirtyFiles.allocate(open.inode, range.offset, range.bytes, mode);
+        } while (done == DirtyFiles.NO_DIRTY_FILE);
         volume.privileges.changed(request, open.inode);
         return done;
     }
 
     /** EIO: an earlier process wrote what this one cannot go on with, to this file or to one that nobody knows. */
     private void checkWithheld(FileHandle open) throws StoreException {
-        boolean unknownCounts = open.inherited && !volume.drafts.has(open.inode);
-        volume.drafts.withheld().check(open.inode.node(), unknownCounts);
+        boolean unknownCounts = open.inherited && !volume.dirtyFiles.has(open.inode);
+        volume.dirtyFiles.withheld().check(open.inode.node(), unknownCounts);
     }
 
     /** A part of an open file. */
@@ -467,12 +467,12 @@ final class FileOperations {
             return 0;
         }
         checkWithheld(open);
-        boolean drafted = volume.drafts.has(open.inode);
-        if (drafted && !request.mayWait()) {
+        boolean dirty = volume.dirtyFiles.has(open.inode);
+        if (dirty && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        volume.drafts.publish(open.inode, evenUntouched);
-        volume.checkOwn(node); // its draft may just have been set aside
+        volume.dirtyFiles.publish(open.inode, evenUntouched);
+        volume.checkOwn(node); // its dirty file may just have been set aside
         return 0;
     }
 
@@ -513,8 +513,8 @@ final class FileOperations {
     }
 
     long lseek(Request request, Inode inode, long offset, int whence) throws StoreException {
-        long length = volume.drafts.length(inode);
-        if (length == Drafts.NO_DRAFT) {
+        long length = volume.dirtyFiles.length(inode);
+        if (length == DirtyFiles.NO_DIRTY_FILE) {
             Facts facts = request.mayWait() ? volume.metadata.facts(inode) : volume.metadata.known(inode);
             if (facts == null) {
                 return FileSystem.WOULD_WAIT;

@@ -105,7 +105,7 @@ final class HiddenCleanup {
                     volume.replacer.unfinished().settle();
                 }
                 left = volume.hidden.inherit();
-                volume.drafts.reservations().inherit();
+                volume.dirtyFiles.reservations().inherit();
             }
             left = remove(left, mayBeOpen);
             boolean settled = isFreeSettled();
@@ -157,7 +157,7 @@ final class HiddenCleanup {
             LOG.warn("The hidden file {} stays in Alluxio: {}", one.path(), why);
             volume.hidden.remove(one.path());
         }
-        volume.drafts.reservations().forget();
+        volume.dirtyFiles.reservations().forget();
     }
 
     /** Nothing of the mount is open any more. */

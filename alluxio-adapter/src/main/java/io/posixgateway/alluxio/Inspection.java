@@ -46,7 +46,7 @@ final class Inspection {
         if (inode.isDirectory()) {
             return new PathFacts.Way("none", "it is a directory");
         }
-        if (volume.drafts.has(inode)) {
+        if (volume.dirtyFiles.has(inode)) {
             return new PathFacts.Way("spool", "it was changed here and is not uploaded yet");
         }
         if (!facts.raw().complete()) {

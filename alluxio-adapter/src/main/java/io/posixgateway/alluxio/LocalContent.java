@@ -53,7 +53,7 @@ final class LocalContent {
                 && facts.complete()
                 && inode.isRegular()
                 && inode.writers() == 0
-                && !volume.drafts.has(inode)
+                && !volume.dirtyFiles.has(inode)
                 && !volume.recovers(inode);
     }
 }

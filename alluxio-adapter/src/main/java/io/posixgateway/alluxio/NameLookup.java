@@ -40,7 +40,7 @@ final class NameLookup {
     }
 
     private boolean isOld(Inode child) {
-        return volume.metadata.known(child) == null && !volume.drafts.has(child);
+        return volume.metadata.known(child) == null && !volume.dirtyFiles.has(child);
     }
 
     /** What was known to be missing, is it so after a look at the directory? Then the entry says for how long. */
@@ -101,6 +101,6 @@ final class NameLookup {
     @Nullable
     Inode hereOnly(Inode directory, Name name) {
         Inode here = volume.table.child(directory, name);
-        return here != null && volume.drafts.isHereOnly(here) ? here : null;
+        return here != null && volume.dirtyFiles.isHereOnly(here) ? here : null;
     }
 }

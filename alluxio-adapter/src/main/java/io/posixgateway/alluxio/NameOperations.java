@@ -12,8 +12,8 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.RenameLog;
-import io.posixgateway.alluxio.write.Drafts;
-import io.posixgateway.alluxio.write.NewDraft;
+import io.posixgateway.alluxio.write.DirtyFiles;
+import io.posixgateway.alluxio.write.PendingCreate;
 import io.posixgateway.alluxio.write.Reservations;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -53,7 +53,7 @@ final class NameOperations {
         try {
             volume.store.delete(path);
         } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT || !volume.drafts.isHereOnly(child)) {
+            if (e.errno() != Errno.ENOENT || !volume.dirtyFiles.isHereOnly(child)) {
                 throw e;
             }
         }
@@ -117,18 +117,18 @@ final class NameOperations {
         FileStatus planned = newFiles.plan(request, directory, making);
         return moves.stay(directory, () -> {
             String path = volume.metadata.newPathOf(directory, name);
-            NewDraft draft = volume.drafts.prepare(path, planned, opened);
+            PendingCreate dirtyFile = volume.dirtyFiles.prepare(path, planned, opened);
             try (NameChange change = volume.metadata.times().changing(directory)) {
-                FileSink sink = take(directory, name, draft);
-                Inode made = create(directory, name, new Taken(draft, sink), planned);
+                FileSink sink = take(directory, name, dirtyFile);
+                Inode made = create(directory, name, new Taken(dirtyFile, sink), planned);
                 change.made(sink.madeMillis());
                 return made;
             }
         });
     }
 
-    /** A name that is taken in Alluxio, and the draft of the file. */
-    private record Taken(NewDraft draft, FileSink sink) {}
+    /** A name that is taken in Alluxio, and the dirty file of the file. */
+    private record Taken(PendingCreate dirtyFile, FileSink sink) {}
 
     private Inode create(Inode directory, Name name, Taken taken, FileStatus planned) throws StoreException {
         FileSink sink = taken.sink;
@@ -138,7 +138,7 @@ final class NameOperations {
         directory.dentries().named(made, null, name, true);
         try {
             Facts facts = volume.factsReader.read(status, volume.freshness.nowNanos());
-            volume.drafts.created(made, sink, facts, taken.draft);
+            volume.dirtyFiles.created(made, sink, facts, taken.dirtyFile);
         } catch (StoreException e) {
             giveBack(new Place(directory, name), taken);
             throw e;
@@ -149,7 +149,7 @@ final class NameOperations {
     /** A file that the spool's disk has no room for, or that cannot be recorded there: nobody is to find it. */
     private void giveBack(Place place, Taken taken) {
         taken.sink.cancel();
-        volume.drafts.reservations().giveBack(taken.draft, taken.sink);
+        volume.dirtyFiles.reservations().giveBack(taken.dirtyFile, taken.sink);
         takenAway(place);
     }
 
@@ -183,8 +183,8 @@ final class NameOperations {
 
     private Taken takeHidden(Inode directory, Name name, String path, FileStatus planned) throws StoreException {
         try {
-            NewDraft draft = volume.drafts.prepare(path, planned, true);
-            return new Taken(draft, take(directory, name, draft));
+            PendingCreate dirtyFile = volume.dirtyFiles.prepare(path, planned, true);
+            return new Taken(dirtyFile, take(directory, name, dirtyFile));
         } catch (StoreException e) {
             if (!e.isOutcomeUnknown()) {
                 volume.hidden.remove(path);
@@ -195,19 +195,19 @@ final class NameOperations {
 
     private void takeNameAway(Inode made, String path) throws StoreException {
         try {
-            volume.drafts.unlink(made, () -> volume.store.delete(path));
+            volume.dirtyFiles.unlink(made, () -> volume.store.delete(path));
             volume.hidden.remove(path);
         } catch (StoreException e) {
-            volume.drafts.discard(made);
+            volume.dirtyFiles.discard(made);
             throw e;
         } finally {
             volume.table.detach(made);
         }
     }
 
-    private FileSink take(Inode directory, Name name, NewDraft draft) throws StoreException {
+    private FileSink take(Inode directory, Name name, PendingCreate dirtyFile) throws StoreException {
         try {
-            return volume.drafts.reservations().take(draft);
+            return volume.dirtyFiles.reservations().take(dirtyFile);
         } catch (StoreException e) {
             if (e.errno() == Errno.EEXIST) {
                 volume.metadata.look(directory, name);
@@ -275,13 +275,13 @@ final class NameOperations {
             return -Errno.EISDIR;
         }
         return take(child, new Place(directory, name), path -> {
-            volume.drafts.completeStream(child);
-            if (volume.mayBeOpen(child) && !volume.drafts.has(child)) {
+            volume.dirtyFiles.completeStream(child);
+            if (volume.mayBeOpen(child) && !volume.dirtyFiles.has(child)) {
                 hide(directory, child, path);
                 return 0;
             }
             volume.orphans.hold(child);
-            orphan(child, () -> volume.drafts.unlink(child, () -> delete(child, path)));
+            orphan(child, () -> volume.dirtyFiles.unlink(child, () -> delete(child, path)));
             return -1;
         });
     }
@@ -294,7 +294,7 @@ final class NameOperations {
 
     private int take(Inode child, Place place, Taking taking) throws StoreException {
         try (NameChange change = volume.metadata.times().changing(place.directory)) {
-            Drafts.Step step = () -> {
+            DirtyFiles.Step step = () -> {
                 int names;
                 child.startGoing();
                 try {
@@ -401,7 +401,7 @@ final class NameOperations {
         String path = volume.metadata.pathOf(from.directory, from.name);
         volume.replacer.settleFree(path);
         volume.replacer.unfinished().settle(path, volume.metadata.pathOf(to.directory, to.name));
-        volume.drafts.reservations().settle(volume.metadata.pathOf(to.directory, to.name));
+        volume.dirtyFiles.reservations().settle(volume.metadata.pathOf(to.directory, to.name));
     }
 
     /** And the times of both directories with it. */
@@ -475,7 +475,7 @@ final class NameOperations {
     }
 
     /** While nobody goes by the path of what is moved, or by one below it, and nothing above moves. */
-    private Inode alone(Inode child, Place from, Place to, Drafts.Step step) throws StoreException {
+    private Inode alone(Inode child, Place from, Place to, DirtyFiles.Step step) throws StoreException {
         Moves.Work<Inode> work = () -> {
             step.run();
             return child;
@@ -504,19 +504,19 @@ final class NameOperations {
         String path = volume.metadata.pathOf(from.directory, from.name);
         String newPath = volume.metadata.pathOf(to.directory, to.name);
         volume.replacer.unfinished().settle(path, newPath); // as in take
-        volume.drafts.reservations().settle(newPath);
+        volume.dirtyFiles.reservations().settle(newPath);
         if (target != null && target.isDirectory() != child.isDirectory()) {
             int errno = child.isDirectory() ? Errno.ENOTDIR : Errno.EISDIR;
             throw new StoreException(errno, newPath + " is of another kind", null);
         }
         if (child.isDirectory()) {
-            volume.drafts.completeNew(path, volume.store.copiesOnRename(newPath));
+            volume.dirtyFiles.completeNew(path, volume.store.copiesOnRename(newPath));
             if (target != null && !volume.directoryRename.isUnfinished(path, newPath)) {
                 removal.remove(to.directory, target, newPath);
             }
             volume.directoryRename.run(path, newPath);
         } else if (target == null) {
-            volume.drafts.move(child, () -> {
+            volume.dirtyFiles.move(child, () -> {
                 RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
                 volume.replacer.renameToFree(renaming, factsToCopy(child, newPath));
             });
@@ -535,13 +535,13 @@ final class NameOperations {
         }
     }
 
-    private void replace(Inode child, Inode target, String newPath, Drafts.Step step) throws StoreException {
+    private void replace(Inode child, Inode target, String newPath, DirtyFiles.Step step) throws StoreException {
         boolean kept = volume.orphans.keepContent(target);
         try {
             if (volume.store.deletesToReplace(newPath)) {
-                volume.drafts.giveUpName(target);
+                volume.dirtyFiles.giveUpName(target);
             }
-            orphan(target, () -> volume.drafts.move(child, () -> volume.drafts.unlink(target, step)));
+            orphan(target, () -> volume.dirtyFiles.move(child, () -> volume.dirtyFiles.unlink(target, step)));
         } catch (StoreException e) {
             if (kept) {
                 volume.lastWriterFailed(target, e);
@@ -551,7 +551,7 @@ final class NameOperations {
     }
 
     /** The file loses its name by this step. What the kernel may still want of it is held already. */
-    private void orphan(Inode inode, Drafts.Step step) throws StoreException {
+    private void orphan(Inode inode, DirtyFiles.Step step) throws StoreException {
         try {
             step.run();
         } catch (StoreException e) {

@@ -64,7 +64,7 @@ final class Orphans implements AutoCloseable {
      * @return false: its content goes with its name, if nothing else keeps it
      */
     boolean hold(Inode inode) {
-        Facts facts = volume.drafts.has(inode) ? null : content(inode);
+        Facts facts = volume.dirtyFiles.has(inode) ? null : content(inode);
         if (facts == null || facts.lengthBytes() == 0) {
             return facts != null;
         }
@@ -103,11 +103,11 @@ final class Orphans implements AutoCloseable {
     /** Where {@link #hold} could not: copies a small file into the spool. True if that is where it is now. Waits. */
     boolean copyIfSmall(Inode inode) {
         Facts facts = inode.facts();
-        if (facts == null || !inode.isRegular() || facts.lengthBytes() > SMALL_BYTES || volume.drafts.has(inode)) {
+        if (facts == null || !inode.isRegular() || facts.lengthBytes() > SMALL_BYTES || volume.dirtyFiles.has(inode)) {
             return false;
         }
         try {
-            volume.drafts.begin(inode, Long.MAX_VALUE);
+            volume.dirtyFiles.begin(inode, Long.MAX_VALUE);
             return true;
         } catch (StoreException e) {
             LOG.debug("Not copied before it is replaced: {}", e.getMessage());
@@ -204,7 +204,7 @@ final class Orphans implements AutoCloseable {
     /** A program may be changing it, so that its content is being copied already: it is held until that is done. */
     private void copy(Held one) {
         try {
-            volume.drafts.take(one.inode);
+            volume.dirtyFiles.take(one.inode);
             release(one.inode);
             volume.buryIfClosed(one.inode); // it may have been forgotten meanwhile
         } catch (StoreException | RuntimeException | Error e) { // one that fails, in whatever way, stops no other
@@ -256,12 +256,12 @@ final class Orphans implements AutoCloseable {
      * @return was a spool begun for that?
      */
     boolean keepContent(Inode target) throws StoreException {
-        volume.drafts.completeStream(target);
-        if (volume.drafts.has(target)) {
+        volume.dirtyFiles.completeStream(target);
+        if (volume.dirtyFiles.has(target)) {
             return false;
         }
         if (volume.mayBeOpen(target) && !volume.passedThrough(target)) {
-            volume.drafts.begin(target, Long.MAX_VALUE);
+            volume.dirtyFiles.begin(target, Long.MAX_VALUE);
             return true;
         }
         return !hold(target) && copyIfSmall(target);

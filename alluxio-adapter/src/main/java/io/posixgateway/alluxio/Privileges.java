@@ -26,7 +26,7 @@ final class Privileges {
 
     /** Does this request take bits off a file that is being changed? Never waits. */
     boolean goWith(Request request, Inode inode) {
-        return goWith(request, volume.drafts.facts(inode));
+        return goWith(request, volume.dirtyFiles.facts(inode));
     }
 
     private static boolean goWith(Request request, @Nullable Facts facts) {
@@ -40,7 +40,7 @@ final class Privileges {
     /** The content was changed by this request, and is published later. Waits where bits go. */
     void changed(Request request, Inode inode) throws StoreException {
         if (goWith(request, inode)) {
-            volume.drafts.change(inode, false, facts -> {
+            volume.dirtyFiles.change(inode, false, facts -> {
                 SetAttributes changes = new SetAttributes();
                 changes.valid = SetAttributes.MODE;
                 changes.mode = left(request, facts, facts.mode()) & Stat.PERMISSIONS;

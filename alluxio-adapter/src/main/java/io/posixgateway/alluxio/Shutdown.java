@@ -30,7 +30,7 @@ final class Shutdown {
      */
     void end(KnownAlluxio alluxio, boolean alone) {
         step("copies of deleted files", volume.orphans::close);
-        step("changed files", volume.drafts::close);
+        step("changed files", volume.dirtyFiles::close);
         step("times of directories", volume.metadata.times()::close);
         if (alone) {
             step("hidden files", () -> volume.hiddenCleanup.removeAll(alluxio));
@@ -53,7 +53,7 @@ final class Shutdown {
     /** The next process waits for the folder, so that goes first; nobody waits for the client's goodbyes. */
     void leave() {
         step("copies of deleted files", volume.orphans::leave);
-        step("changed files", volume.drafts::leave);
+        step("changed files", volume.dirtyFiles::leave);
         step("times of directories", volume.metadata.times()::leave);
         step("the journal", volume.journal::close);
         if (kept != null) {

@@ -30,8 +30,8 @@ import io.posixgateway.alluxio.recovery.RetryQueue;
 import io.posixgateway.alluxio.recovery.VolumeFolder;
 import io.posixgateway.alluxio.recovery.VolumeJournal;
 import io.posixgateway.alluxio.write.DirectoryRename;
-import io.posixgateway.alluxio.write.DraftRecovery;
-import io.posixgateway.alluxio.write.Drafts;
+import io.posixgateway.alluxio.write.DirtyFileRecovery;
+import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.alluxio.write.FileReplacer;
 import io.posixgateway.alluxio.write.Publisher;
 import io.posixgateway.alluxio.write.Reservations;
@@ -81,7 +81,7 @@ final class Volume implements AutoCloseable {
     final Passthrough passthrough;
     final KernelPages pages;
     final Privileges privileges = new Privileges(this);
-    final Drafts drafts;
+    final DirtyFiles dirtyFiles;
     final SpoolFolder spool;
     final VolumeJournal journal;
     final HiddenFiles hidden;
@@ -102,7 +102,7 @@ final class Volume implements AutoCloseable {
     /** While the changed files of an earlier process are being recovered. */
     private volatile @Nullable Recovering recovering;
     /** What restores, or restored, the changed files of an earlier process whose mount goes on. */
-    private volatile @Nullable DraftRecovery inherited;
+    private volatile @Nullable DirtyFileRecovery inherited;
 
     volatile boolean closing;
     private volatile boolean left;
@@ -140,8 +140,8 @@ final class Volume implements AutoCloseable {
         this.creations = new CreationLog(journal);
         this.replacer = new FileReplacer(store, clock, retries, table, factsReader, new RenameLog(journal), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
-        this.drafts =
-                new Drafts(store, metadata, factsReader, spool, publisher(nodes), options.streamFrom(kept != null));
+        this.dirtyFiles =
+                new DirtyFiles(store, metadata, factsReader, spool, publisher(nodes), options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
         this.unfinished = new DirectoryRename.Notes(nodes, new DirectoryRenameLog(journal));
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
@@ -151,9 +151,9 @@ final class Volume implements AutoCloseable {
 
     private void listen() {
         table.crowd().whenThere(() -> notices.crowded(table));
-        drafts.readFrom(orphans::open);
+        dirtyFiles.readFrom(orphans::open);
         replacer.unfinished().whenResolved(this::askAgain);
-        drafts.reservations().whenResolved(this::askAgain);
+        dirtyFiles.reservations().whenResolved(this::askAgain);
     }
 
     private Publisher publisher(@Nullable NodeLog nodes) {
@@ -180,15 +180,15 @@ final class Volume implements AutoCloseable {
         if (blockFolder != null) {
             readers.learned(blockFolder);
         }
-        DraftRecovery recovery = new DraftRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
+        DirtyFileRecovery recovery = new DirtyFileRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
         boolean unfinished = replacer.inherit();
-        boolean waits = recovery.begin(goesOn, drafts) || unfinished;
-        drafts.withheld().add(journal, table);
+        boolean waits = recovery.begin(goesOn, dirtyFiles) || unfinished;
+        dirtyFiles.withheld().add(journal, table);
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
             hiddenCleanup.settle(alluxio, goesOn);
-            recovery.restore(drafts);
+            recovery.restore(dirtyFiles);
         }
         table.tell(new StoredNotes(folder));
         takenOver = goesOn;
@@ -221,7 +221,7 @@ final class Volume implements AutoCloseable {
      * heard of them, which asks for another then; or while they were forgotten.
      */
     private void buryUnknown() {
-        DraftRecovery recovery = inherited;
+        DirtyFileRecovery recovery = inherited;
         if (recovery != null) {
             recovery.showNameless(this::isBuried);
         }
@@ -239,10 +239,10 @@ final class Volume implements AutoCloseable {
     }
 
     /** A recovery under way, and its end. */
-    private record Recovering(DraftRecovery recovery, RecoveryGate gate) {}
+    private record Recovering(DirtyFileRecovery recovery, RecoveryGate gate) {}
 
     /** Calls that come meanwhile and meet what is being recovered wait, with a limit. */
-    private void recoverBehind(DraftRecovery recovery) {
+    private void recoverBehind(DirtyFileRecovery recovery) {
         AtomicBoolean broke = new AtomicBoolean();
         RecoveryGate gate = new RecoveryGate(() -> broke.get() || recovery.refused(), REFUSED, SLOW, clock);
         recovering = new Recovering(recovery, gate);
@@ -259,13 +259,13 @@ final class Volume implements AutoCloseable {
     }
 
     /** What nobody expected makes calls fail rather than wait. */
-    private boolean attempted(DraftRecovery recovery, AtomicBoolean broke) throws StoreException {
+    private boolean attempted(DirtyFileRecovery recovery, AtomicBoolean broke) throws StoreException {
         boolean recovered;
         try {
             try {
                 hiddenCleanup.settle(alluxio, true);
             } finally {
-                recovered = recovery.tried(drafts);
+                recovered = recovery.tried(dirtyFiles);
             }
             return recovered;
         } catch (RuntimeException | Error e) {
@@ -353,13 +353,13 @@ final class Volume implements AutoCloseable {
         boolean recovers = recovery != null && recovery.recovery.concerns(node);
         return !recovers
                 && table.get(node) == null
-                && !drafts.has(node)
-                && !drafts.withheld().concerns(node);
+                && !dirtyFiles.has(node)
+                && !dirtyFiles.withheld().concerns(node);
     }
 
     /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */
     void lastWriterClosed(Inode inode) throws StoreException {
-        drafts.lastWriterClosed(inode, mayBeOpenUnseen(inode));
+        dirtyFiles.lastWriterClosed(inode, mayBeOpenUnseen(inode));
         buryIfClosed(inode);
     }
 
@@ -373,7 +373,7 @@ final class Volume implements AutoCloseable {
 
     /** What programs of an earlier process wrote is uploaded at the end of their handles; what failed to be, by whoever comes next. */
     private boolean isLastWriter(Inode inode) {
-        return inode.writers() == 0 && (!drafts.isInherited(inode) || drafts.hasFailed(inode));
+        return inode.writers() == 0 && (!dirtyFiles.isInherited(inode) || dirtyFiles.hasFailed(inode));
     }
 
     /** As {@link #stopWriting}, after what the writer, or who replaces the file, wanted has failed with this, which is told. */
@@ -405,7 +405,7 @@ final class Volume implements AutoCloseable {
         if (mayBeOpen(inode) || inode.isKnown()) {
             return;
         }
-        drafts.discard(inode);
+        dirtyFiles.discard(inode);
         orphans.release(inode);
         metadata.moves().staySurely(inode, () -> {
             deleteHidden(inode);
@@ -457,7 +457,7 @@ final class Volume implements AutoCloseable {
         }
     }
 
-    /** {@link #close} leaves the drafts as they are. */
+    /** {@link #close} leaves the dirty files as they are. */
     void leaveToNext() {
         left = true;
         notices.lastWords();
@@ -526,7 +526,7 @@ final class Volume implements AutoCloseable {
      */
     void checkOwn(long node) throws StoreException {
         if (table.ids().isForeign(node)) {
-            drafts.withheld().check(node, false);
+            dirtyFiles.withheld().check(node, false);
             change.check(node);
         }
     }
@@ -551,10 +551,10 @@ final class Volume implements AutoCloseable {
         if (recovery != null && recovery.recovery.concerns(inode.node()) && !isOver(recovery, request)) {
             return FileSystem.WOULD_WAIT;
         }
-        Drafts.State drafted = drafts.show(inode, attributes);
+        DirtyFiles.State dirty = dirtyFiles.show(inode, attributes);
         Freshness own = freshness.of(inode);
-        if (drafted != Drafts.State.NONE) {
-            boolean stays = drafted == Drafts.State.IDLE;
+        if (dirty != DirtyFiles.State.NONE) {
+            boolean stays = dirty == DirtyFiles.State.IDLE;
             attributes.validNanos = stays ? Math.max(0, own.leftNanos(freshness.nowNanos())) : 0;
         } else {
             Facts facts = metadata.known(inode);

@@ -238,7 +238,7 @@ class OrphanTest {
         try (MemoryMount mount = first()) {
             Volume volume = mount.fileSystem().volume;
             AtomicInteger copies = new AtomicInteger();
-            volume.drafts.readFrom(inode -> {
+            volume.dirtyFiles.readFrom(inode -> {
                 if (copies.incrementAndGet() == 1) {
                     throw new LinkageError("nobody expects this");
                 }
@@ -262,7 +262,7 @@ class OrphanTest {
     private static CountDownLatch copiesBegin(MemoryMount mount, CountDownLatch mayGoOn) {
         CountDownLatch begun = new CountDownLatch(1);
         Volume volume = mount.fileSystem().volume;
-        volume.drafts.readFrom(inode -> {
+        volume.dirtyFiles.readFrom(inode -> {
             begun.countDown();
             try {
                 mayGoOn.await();

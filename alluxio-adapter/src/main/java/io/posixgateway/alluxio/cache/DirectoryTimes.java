@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * would see the time move, and for long, the directory is then asked for a moment after the last publication.
  *
  * <p>Who writes the directory's attribute does so {@link #alone}, or a program's change would be overwritten by what was seen before it.
- * The lock is taken behind {@link io.posixgateway.alluxio.inode.Moves} and that of a draft, before this object's monitor. Only a program's
+ * The lock is taken behind {@link io.posixgateway.alluxio.inode.Moves} and that of a dirty file, before this object's monitor. Only a program's
  * change waits for it; what is kept for the times' sake is kept later where somebody has it.
  */
 public final class DirectoryTimes implements AutoCloseable {

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * Who only reads does not stay: it asks again when {@link #directoryMovedSince} says that the answer may be about a path of
  * yesterday.
  *
- * <p>To be taken before the lock of a draft; who holds one only tries ({@link #tryStay}). A thread that stays, or moves, may
+ * <p>To be taken before the lock of a dirty file; who holds one only tries ({@link #tryStay}). A thread that stays, or moves, may
  * stay again.
  */
 public final class Moves {

@@ -5,7 +5,7 @@ import java.util.Set;
 
 /**
  * The states of a changed file and the one table of what follows what, drawn in docs/design/write-path.md. In memory each carries its data
- * ({@code write.DirtyState}), on disk a record its bits ({@link DraftRecord}).
+ * ({@code write.DirtyState}), on disk a record its bits ({@link DirtyFileRecord}).
  */
 public enum Phase {
     /** A new file whose name is being created in Alluxio: whether it was may not be known. Alluxio is asked, and it is undone or goes on. */

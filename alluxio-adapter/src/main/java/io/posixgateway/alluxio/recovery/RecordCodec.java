@@ -9,16 +9,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The bytes of a {@link DraftRecord}: {version, state, node, file id, path, status}. Every version that there was reads them. */
+/** The bytes of a {@link DirtyFileRecord}: {version, state, node, file id, path, status}. Every version that there was reads them. */
 final class RecordCodec {
     private static final int LONGEST = 1 << 24;
 
     private RecordCodec() {}
 
-    static byte[] encode(DraftRecord.Content content, int state) throws IOException {
+    static byte[] encode(DirtyFileRecord.Content content, int state) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         DataOutputStream out = new DataOutputStream(bytes);
-        out.writeInt(DraftRecord.VERSION);
+        out.writeInt(DirtyFileRecord.VERSION);
         out.writeInt(state);
         out.writeLong(content.node());
         out.writeLong(content.fileId());
@@ -46,8 +46,8 @@ final class RecordCodec {
     }
 
     /** The end of it must follow. */
-    static DraftRecord.Content decode(DataInputStream in) throws IOException {
-        return new DraftRecord.Content(in.readLong(), in.readLong(), text(in), status(in));
+    static DirtyFileRecord.Content decode(DataInputStream in) throws IOException {
+        return new DirtyFileRecord.Content(in.readLong(), in.readLong(), text(in), status(in));
     }
 
     /** A regular file that is complete; its id and length are known elsewhere. */

@@ -31,7 +31,7 @@ final class Remains {
 
     /** Does the next session act by this file? It is of one Alluxio alone, then. */
     static boolean isRecord(Path file) {
-        return file.toString().endsWith(DraftRecord.SUFFIX) || VolumeJournal.isOne(file);
+        return file.toString().endsWith(DirtyFileRecord.SUFFIX) || VolumeJournal.isOne(file);
     }
 
     /** Removes what holds nothing; says in half a sentence what stays, or nothing where nothing does. */
@@ -69,14 +69,14 @@ final class Remains {
 
     private boolean isOfNoUse(Path file) throws IOException {
         String name = file.getFileName().toString();
-        if (name.endsWith(DraftRecord.SUFFIX + DraftRecord.FRESH)) {
+        if (name.endsWith(DirtyFileRecord.SUFFIX + DirtyFileRecord.FRESH)) {
             return true; // it never counted
         }
         if (name.endsWith(Origin.SUFFIX)) {
-            return !isThere(name.substring(0, name.length() - Origin.SUFFIX.length()) + DraftRecord.SUFFIX);
+            return !isThere(name.substring(0, name.length() - Origin.SUFFIX.length()) + DirtyFileRecord.SUFFIX);
         }
         if (SPOOL.matcher(name).matches()) {
-            return Files.size(file) == 0 && !isThere(name + DraftRecord.SUFFIX);
+            return Files.size(file) == 0 && !isThere(name + DirtyFileRecord.SUFFIX);
         }
         return VolumeJournal.isOne(file) && Files.size(file) == 0;
     }

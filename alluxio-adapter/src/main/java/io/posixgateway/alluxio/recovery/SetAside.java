@@ -53,7 +53,7 @@ public final class SetAside {
         String name = spool.getFileName().toString();
         String free = free(name);
         explain(folder.resolve(free + WHY), path.replace('\n', '?') + "\n" + why + "\n");
-        for (String beside : List.of(DraftRecord.SUFFIX, Origin.SUFFIX, "")) {
+        for (String beside : List.of(DirtyFileRecord.SUFFIX, Origin.SUFFIX, "")) {
             Path from = spool.resolveSibling(name + beside);
             if (Files.exists(from)) {
                 Files.move(from, folder.resolve(free + beside));
@@ -78,7 +78,7 @@ public final class SetAside {
     }
 
     private boolean isTaken(String name) {
-        return Stream.of(WHY, DraftRecord.SUFFIX, Origin.SUFFIX, "")
+        return Stream.of(WHY, DirtyFileRecord.SUFFIX, Origin.SUFFIX, "")
                 .anyMatch(suffix -> Files.exists(folder.resolve(name + suffix)));
     }
 
@@ -106,7 +106,7 @@ public final class SetAside {
     }
 
     private static String withoutSuffix(String name) {
-        for (String suffix : List.of(WHY, DraftRecord.SUFFIX, Origin.SUFFIX)) {
+        for (String suffix : List.of(WHY, DirtyFileRecord.SUFFIX, Origin.SUFFIX)) {
             if (name.endsWith(suffix)) {
                 return name.substring(0, name.length() - suffix.length());
             }
@@ -119,7 +119,7 @@ public final class SetAside {
         Path content = folder.resolve(name);
         List<String> lines = List.of();
         try {
-            if (Files.notExists(content) && Files.notExists(folder.resolve(name + DraftRecord.SUFFIX))) {
+            if (Files.notExists(content) && Files.notExists(folder.resolve(name + DirtyFileRecord.SUFFIX))) {
                 return null;
             }
             lines = new String(Files.readAllBytes(folder.resolve(name + WHY)), StandardCharsets.UTF_8)

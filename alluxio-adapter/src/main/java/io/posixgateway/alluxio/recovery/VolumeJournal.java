@@ -269,9 +269,9 @@ public final class VolumeJournal implements AutoCloseable {
     }
 
     /** What records of newer versions are about that this one must not ignore. */
-    public List<DraftRecord.Ids> withheld() {
+    public List<DirtyFileRecord.Ids> withheld() {
         return Stream.concat(journal.withheld().stream(), unread.stream())
-                .map(subject -> new DraftRecord.Ids(subject.node(), subject.fileId()))
+                .map(subject -> new DirtyFileRecord.Ids(subject.node(), subject.fileId()))
                 .toList();
     }
 

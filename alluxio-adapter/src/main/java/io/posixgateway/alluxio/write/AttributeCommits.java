@@ -7,10 +7,10 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.write.Draft.Unsent;
+import io.posixgateway.alluxio.write.DirtyFile.Unsent;
 import java.time.Instant;
 
-/** Brings attributes of a draft into Alluxio. Under its lock; waits. */
+/** Brings attributes of a dirty file into Alluxio. Under its lock; waits. */
 final class AttributeCommits {
     private final Store store;
     private final Metadata metadata;
@@ -28,13 +28,13 @@ final class AttributeCommits {
      * The time that is shown of the last write is what everyone is to see from now on. Alluxio's own is that of the completion, and
      * nobody can set it.
      */
-    void settleTime(Draft draft) {
-        Instant written = draft.writtenAt();
-        FileStatus before = draft.facts.raw();
+    void settleTime(DirtyFile dirtyFile) {
+        Instant written = dirtyFile.writtenAt();
+        FileStatus before = dirtyFile.facts.raw();
         FileStatus after = written == null ? before : AttributeEdit.written(before, written);
         if (!after.equals(before)) {
-            draft.facts = reader.read(after, draft.facts.fetchedNanos());
-            draft.unsent = draft.unsent == Unsent.ALL ? Unsent.ALL : Unsent.TIME;
+            dirtyFile.facts = reader.read(after, dirtyFile.facts.fetchedNanos());
+            dirtyFile.unsent = dirtyFile.unsent == Unsent.ALL ? Unsent.ALL : Unsent.TIME;
         }
     }
 
@@ -43,26 +43,26 @@ final class AttributeCommits {
      * finds it with another one. Where its mode is to be changed, too, that is one call, afterwards: the under file system gets
      * the mode then.
      */
-    void sendTime(Draft draft, String path) throws StoreException {
-        settleTime(draft);
-        if (draft.unsent == Unsent.TIME) {
+    void sendTime(DirtyFile dirtyFile, String path) throws StoreException {
+        settleTime(dirtyFile);
+        if (dirtyFile.unsent == Unsent.TIME) {
             store.change(
-                    path, new Store.Change(null, null, null, draft.facts.raw().xattrs()));
-            draft.unsent = Unsent.NOTHING;
+                    path, new Store.Change(null, null, null, dirtyFile.facts.raw().xattrs()));
+            dirtyFile.unsent = Unsent.NOTHING;
         }
     }
 
     /** The content is there already. */
-    void send(Draft draft) throws StoreException {
-        settleTime(draft);
-        if (draft.unsent != Unsent.NOTHING) {
-            FileStatus raw = draft.facts.raw();
+    void send(DirtyFile dirtyFile) throws StoreException {
+        settleTime(dirtyFile);
+        if (dirtyFile.unsent != Unsent.NOTHING) {
+            FileStatus raw = dirtyFile.facts.raw();
             try {
-                store.change(metadata.pathOf(draft.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
+                store.change(metadata.pathOf(dirtyFile.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
             } finally {
-                draft.inode.forgetFacts(table.generation().changed()); // with an unknown outcome, too
+                dirtyFile.inode.forgetFacts(table.generation().changed()); // with an unknown outcome, too
             }
-            draft.unsent = Unsent.NOTHING;
+            dirtyFile.unsent = Unsent.NOTHING;
         }
     }
 }

@@ -12,7 +12,7 @@ import io.posixgateway.fuse.spi.Errno;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Commits drafts, and ends them. Under their locks, but for what takes these itself; waits. */
+/** Commits dirty files, and ends them. Under their locks, but for what takes these itself; waits. */
 final class Commits {
     private static final Logger LOG = LoggerFactory.getLogger(Commits.class);
 
@@ -22,7 +22,7 @@ final class Commits {
     private final Metadata metadata;
     private final Publisher publisher;
     private final Streams streams;
-    private final LongTable<Draft> drafts;
+    private final LongTable<DirtyFile> dirtyFiles;
 
     Commits(
             Store store,
@@ -30,18 +30,18 @@ final class Commits {
             SpoolFolder folder,
             Publisher publisher,
             Streams streams,
-            LongTable<Draft> drafts) {
+            LongTable<DirtyFile> dirtyFiles) {
         this.store = store;
         this.metadata = metadata;
         this.folder = folder;
         this.publisher = publisher;
         this.streams = streams;
-        this.drafts = drafts;
+        this.dirtyFiles = dirtyFiles;
         this.doubtful = new Doubtful(this, metadata, publisher);
     }
 
     boolean has(Inode inode) {
-        return drafts.get(inode.node()) != null;
+        return dirtyFiles.get(inode.node()) != null;
     }
 
     /**
@@ -49,34 +49,34 @@ final class Commits {
      *
      * @param evenUntouched also a new file that nobody wrote to
      */
-    void commit(Draft draft, boolean evenUntouched, Waiter waiter) throws StoreException {
-        if (draft.inode.unlinked() || (draft.isUntouched() && !evenUntouched)) {
+    void commit(DirtyFile dirtyFile, boolean evenUntouched, Waiter waiter) throws StoreException {
+        if (dirtyFile.inode.unlinked() || (dirtyFile.isUntouched() && !evenUntouched)) {
             return;
         }
-        draft.checkLost();
+        dirtyFile.checkLost();
         try {
-            if (draft.state() instanceof StreamingUpload upload) {
-                completeStream(draft, upload);
+            if (dirtyFile.state() instanceof StreamingUpload upload) {
+                completeStream(dirtyFile, upload);
                 return;
             }
-            if (draft.state() instanceof DirtyState.Unstable unstable && !publisher.late.concern(unstable.path())) {
-                draft.become(unstable.written());
+            if (dirtyFile.state() instanceof DirtyState.Unstable unstable && !publisher.late.concern(unstable.path())) {
+                dirtyFile.become(unstable.written());
             }
-            publisher.publish(draft, waiter);
-            draft.published();
+            publisher.publish(dirtyFile, waiter);
+            dirtyFile.published();
         } catch (StoreException e) {
-            draft.failed = e.errno() != Errno.EINTR;
-            LOG.error("Upload failed; the content stays in {}: {}", draft.spool.file(), e.getMessage());
+            dirtyFile.failed = e.errno() != Errno.EINTR;
+            LOG.error("Upload failed; the content stays in {}: {}", dirtyFile.spool.file(), e.getMessage());
             throw e;
         }
     }
 
-    private void completeStream(Draft draft, StreamingUpload upload) throws StoreException {
-        streams.complete(draft, upload, path -> publisher.attributes.sendTime(draft, path));
-        draft.inode.wrote();
-        end(draft, false);
-        publisher.attributes.send(draft);
-        draft.inode.forgetFacts(metadata.generation().changed());
+    private void completeStream(DirtyFile dirtyFile, StreamingUpload upload) throws StoreException {
+        streams.complete(dirtyFile, upload, path -> publisher.attributes.sendTime(dirtyFile, path));
+        dirtyFile.inode.wrote();
+        end(dirtyFile, false);
+        publisher.attributes.send(dirtyFile);
+        dirtyFile.inode.forgetFacts(metadata.generation().changed());
     }
 
     /**
@@ -84,33 +84,33 @@ final class Commits {
      *
      * @param unseen may others have it open all the same? Then what cannot be committed stays: they are to hear of it
      */
-    int finishUnlessOpen(Draft draft, boolean unseen) throws StoreException {
-        boolean open = draft.inode.writers() > 0;
+    int finishUnlessOpen(DirtyFile dirtyFile, boolean unseen) throws StoreException {
+        boolean open = dirtyFile.inode.writers() > 0;
         if (unseen && !open) {
-            commit(draft, true, Waiter.PATIENT);
+            commit(dirtyFile, true, Waiter.PATIENT);
         }
-        return open || draft.is(Phase.CLOSED) ? 0 : finish(draft);
+        return open || dirtyFile.is(Phase.CLOSED) ? 0 : finish(dirtyFile);
     }
 
     /** Commits and ends it, unless it is one that ends by a discard; 0. */
-    int finish(Draft draft) throws StoreException {
-        Inode inode = draft.inode;
+    int finish(DirtyFile dirtyFile) throws StoreException {
+        Inode inode = dirtyFile.inode;
         if (inode.unlinked()) {
             return 0;
         }
         boolean keep = true;
         try {
-            commit(draft, true, Waiter.PATIENT);
+            commit(dirtyFile, true, Waiter.PATIENT);
             keep = false;
         } finally {
-            boolean lost = draft.is(Phase.LOST);
-            if (lost || draft.isIncomplete()) {
-                publisher.reservations.remove(draft.path(), draft.facts.raw().id());
+            boolean lost = dirtyFile.is(Phase.LOST);
+            if (lost || dirtyFile.isIncomplete()) {
+                publisher.reservations.remove(dirtyFile.path(), dirtyFile.facts.raw().id());
             }
-            if (keep || !draft.is(Phase.UNSTABLE) || !doubtful.keep(draft)) {
-                end(draft, keep && !lost);
+            if (keep || !dirtyFile.is(Phase.UNSTABLE) || !doubtful.keep(dirtyFile)) {
+                end(dirtyFile, keep && !lost);
             } else {
-                retire(draft);
+                retire(dirtyFile);
             }
             if (keep) {
                 metadata.doubt(inode);
@@ -119,80 +119,80 @@ final class Commits {
         return 0;
     }
 
-    int end(Draft draft, boolean keepSpool) {
-        if (retire(draft)) {
-            Draft.remove(draft.spool, draft.record, keepSpool);
+    int end(DirtyFile dirtyFile, boolean keepSpool) {
+        if (retire(dirtyFile)) {
+            DirtyFile.remove(dirtyFile.spool, dirtyFile.record, keepSpool);
         }
         return 0;
     }
 
-    /** The draft is none any more; its spool stays. False: it was none. */
-    private boolean retire(Draft draft) {
-        if (draft.is(Phase.CLOSED)) {
+    /** The dirty file is none any more; its spool stays. False: it was none. */
+    private boolean retire(DirtyFile dirtyFile) {
+        if (dirtyFile.is(Phase.CLOSED)) {
             return false;
         }
-        DirtyState last = draft.state();
-        Facts left = draft.left();
-        draft.become(DirtyState.Plain.CLOSED);
+        DirtyState last = dirtyFile.state();
+        Facts left = dirtyFile.left();
+        dirtyFile.become(DirtyState.Plain.CLOSED);
         if (last instanceof StreamingUpload upload) {
             upload.sink.cancel();
         }
-        publisher.reservations.ended(draft.creation);
-        // First, so that nobody who finds no draft finds what was seen before its publication.
-        draft.inode.forgetFacts(left, metadata.generation().changed());
-        if (drafts.get(draft.inode.node()) == draft) {
-            drafts.remove(draft.inode.node());
+        publisher.reservations.ended(dirtyFile.creation);
+        // First, so that nobody who finds no dirty file finds what was seen before its publication.
+        dirtyFile.inode.forgetFacts(left, metadata.generation().changed());
+        if (dirtyFiles.get(dirtyFile.inode.node()) == dirtyFile) {
+            dirtyFiles.remove(dirtyFile.inode.node());
         }
         return true;
     }
 
     /**
-     * What was committed before is committed once more, while nothing moves. Nobody has it open for that; who finds the draft meanwhile
+     * What was committed before is committed once more, while nothing moves. Nobody has it open for that; who finds the dirty file meanwhile
      * waits for its end.
      *
      * @return is it safe now? If not, its spool and record stay, for another time
      */
-    boolean again(Draft draft) throws StoreException {
-        draft.lock.lock();
+    boolean again(DirtyFile dirtyFile) throws StoreException {
+        dirtyFile.lock.lock();
         try {
-            boolean changed = draft.inode.fileId() != draft.facts.raw().id();
-            if (changed || drafts.putIfAbsent(draft.inode.node(), draft) != null) {
+            boolean changed = dirtyFile.inode.fileId() != dirtyFile.facts.raw().id();
+            if (changed || dirtyFiles.putIfAbsent(dirtyFile.inode.node(), dirtyFile) != null) {
                 return false;
             }
-            draft.become(DirtyState.Spooled.AGAIN);
-            commit(draft, true, Waiter.PATIENT);
-            if (draft.is(Phase.COMMITTED)) {
-                end(draft, false);
+            dirtyFile.become(DirtyState.Spooled.AGAIN);
+            commit(dirtyFile, true, Waiter.PATIENT);
+            if (dirtyFile.is(Phase.COMMITTED)) {
+                end(dirtyFile, false);
             }
-            return draft.is(Phase.CLOSED);
+            return dirtyFile.is(Phase.CLOSED);
         } finally {
-            retire(draft);
-            draft.unlock();
+            retire(dirtyFile);
+            dirtyFile.unlock();
         }
     }
 
     /** Leaves it to the next process, as it is. */
-    void leave(Draft draft) {
-        draft.lock.lock();
+    void leave(DirtyFile dirtyFile) {
+        dirtyFile.lock.lock();
         try {
-            completeStream(draft);
-            if (!draft.is(Phase.CLOSED)) {
-                draft.become(DirtyState.Plain.CLOSED);
-                drafts.remove(draft.inode.node());
-                draft.leave();
+            completeStream(dirtyFile);
+            if (!dirtyFile.is(Phase.CLOSED)) {
+                dirtyFile.become(DirtyState.Plain.CLOSED);
+                dirtyFiles.remove(dirtyFile.inode.node());
+                dirtyFile.leave();
             }
         } catch (RuntimeException | Error e) { // one that fails, in whatever way, stops no other
-            LOG.error("{} is left to the next process as its record says", draft.path(), e);
+            LOG.error("{} is left to the next process as its record says", dirtyFile.path(), e);
         } finally {
-            draft.unlock();
+            dirtyFile.unlock();
         }
     }
 
     /** No other process can go on with a stream: what was written is completed, and what follows goes to a spool. */
-    private void completeStream(Draft draft) {
+    private void completeStream(DirtyFile dirtyFile) {
         try {
-            if (draft.is(Phase.STREAMING)) {
-                commit(draft, true, Waiter.PATIENT);
+            if (dirtyFile.is(Phase.STREAMING)) {
+                commit(dirtyFile, true, Waiter.PATIENT);
             }
         } catch (StoreException e) {
             LOG.error("A file is lost that was being streamed to Alluxio: {}", e.getMessage());
@@ -201,27 +201,27 @@ final class Commits {
 
     /** Ends those of files of another Alluxio than the one that answers: uploaded there, they would be in another file's place. */
     void setForeignAside(NodeIds ids, String why) {
-        for (Draft draft : drafts.all()) {
-            if (ids.isForeign(draft.inode.node())) {
-                setAside(draft, why);
+        for (DirtyFile dirtyFile : dirtyFiles.all()) {
+            if (ids.isForeign(dirtyFile.inode.node())) {
+                setAside(dirtyFile, why);
             }
         }
         doubtful.setAside(ids, why);
     }
 
-    private void setAside(Draft draft, String why) {
-        draft.lock.lock();
+    private void setAside(DirtyFile dirtyFile, String why) {
+        dirtyFile.lock.lock();
         try {
-            if (!draft.holdsContent()) {
-                end(draft, false);
-            } else if (retire(draft)) {
-                draft.spool.close(true);
-                folder.setAside(draft.spool, draft.path(), why);
+            if (!dirtyFile.holdsContent()) {
+                end(dirtyFile, false);
+            } else if (retire(dirtyFile)) {
+                dirtyFile.spool.close(true);
+                folder.setAside(dirtyFile.spool, dirtyFile.path(), why);
             }
         } catch (StoreException e) {
-            LOG.error("{} stays where it is, because {}: {}", draft.spool.file(), why, e.getMessage());
+            LOG.error("{} stays where it is, because {}: {}", dirtyFile.spool.file(), why, e.getMessage());
         } finally {
-            draft.unlock();
+            dirtyFile.unlock();
         }
     }
 }

@@ -5,8 +5,8 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.Phase;
 
 /**
- * What a changed file is in, with what only that state knows. {@link Draft#become} replaces one by another, as the table in {@link Phase}
- * allows. A {@link NewDraft} is the one that is pending.
+ * What a changed file is in, with what only that state knows. {@link DirtyFile#become} replaces one by another, as the table in {@link Phase}
+ * allows. A {@link PendingCreate} is the one that is pending.
  */
 sealed interface DirtyState
         permits DirtyState.Created,

@@ -8,7 +8,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.NodeIds;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -47,11 +47,11 @@ final class Doubtful implements AutoCloseable {
     /** One of them, whose record says as which file it was published, and where. For the thread that looks. */
     private static final class Kept {
         private final Spool spool;
-        private final DraftRecord record;
+        private final DirtyFileRecord record;
         private long notBeforeNanos;
         private volatile boolean deleted;
 
-        private Kept(Spool spool, DraftRecord record, long notBeforeNanos) {
+        private Kept(Spool spool, DirtyFileRecord record, long notBeforeNanos) {
             this.spool = spool;
             this.record = record;
             this.notBeforeNanos = notBeforeNanos;
@@ -73,11 +73,11 @@ final class Doubtful implements AutoCloseable {
         late.whenNoted(looker::start);
     }
 
-    /** Takes over the spool and the record of a draft that was published; false: they are not to be kept. */
-    boolean keep(Draft draft) {
-        DraftRecord record = draft.record;
+    /** Takes over the spool and the record of a dirty file that was published; false: they are not to be kept. */
+    boolean keep(DirtyFile dirtyFile) {
+        DirtyFileRecord record = dirtyFile.record;
         try {
-            draft.spool.force(); // it may be published again when the node has lost its power
+            dirtyFile.spool.force(); // it may be published again when the node has lost its power
             record.unopened();
         } catch (StoreException e) {
             LOG.warn(
@@ -85,16 +85,16 @@ final class Doubtful implements AutoCloseable {
                     record.content().path(),
                     e.getMessage());
         }
-        return keep(draft.spool, record);
+        return keep(dirtyFile.spool, record);
     }
 
     /** Of an earlier process, that it was in doubt so long ago. */
-    void inherit(DraftRecord record, long ageMillis) {
+    void inherit(DirtyFileRecord record, long ageMillis) {
         late.inherit(record.content().path(), TimeUnit.MILLISECONDS.toNanos(ageMillis));
     }
 
-    /** As {@link #keep(Draft)}, of an earlier process. */
-    synchronized boolean keep(Spool spool, DraftRecord record) {
+    /** As {@link #keep(DirtyFile)}, of an earlier process. */
+    synchronized boolean keep(Spool spool, DirtyFileRecord record) {
         String path = record.content().path();
         if (closed) {
             spool.close(true);
@@ -158,7 +158,7 @@ final class Doubtful implements AutoCloseable {
     }
 
     private boolean isDone(Kept kept) {
-        DraftRecord.Content published = kept.record.content();
+        DirtyFileRecord.Content published = kept.record.content();
         long now = metadata.nowNanos();
         if (closed || now - kept.notBeforeNanos < 0 || late.concern(published.path()) || isForeign(kept)) {
             return false;
@@ -205,11 +205,11 @@ final class Doubtful implements AutoCloseable {
     /** Once more; false: it has to be done another time. */
     private boolean published(Kept kept, Inode inode, Facts facts) {
         kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
-        Draft draft = new Draft(inode, kept.spool, kept.record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
+        DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
         try {
-            boolean safe = metadata.moves().stay(draft.inode, () -> commits.again(draft));
+            boolean safe = metadata.moves().stay(dirtyFile.inode, () -> commits.again(dirtyFile));
             if (safe) {
-                LOG.info("{} was uploaded again", draft.record.content().path());
+                LOG.info("{} was uploaded again", dirtyFile.record.content().path());
             }
             return safe;
         } catch (StoreException e) {
@@ -241,7 +241,7 @@ final class Doubtful implements AutoCloseable {
 
     private static boolean dropped(Kept kept) {
         LOG.info("{} has new content, or is gone", kept.record.content().path());
-        Draft.remove(kept.spool, kept.record, false);
+        DirtyFile.remove(kept.spool, kept.record, false);
         return true;
     }
 

@@ -25,11 +25,11 @@ final class LastUploads {
     private final long beganNanos;
     // Guarded by this.
     private int done;
-    private @Nullable Draft current;
+    private @Nullable DirtyFile current;
 
     /** Uploads and ends one. */
     interface Upload {
-        void run(Draft draft) throws StoreException;
+        void run(DirtyFile dirtyFile) throws StoreException;
     }
 
     LastUploads(Clock clock, SpoolFolder folder) {
@@ -38,24 +38,24 @@ final class LastUploads {
         this.beganNanos = clock.nanos();
     }
 
-    void run(List<Draft> drafts, Upload upload) {
-        if (drafts.isEmpty()) {
+    void run(List<DirtyFile> dirtyFiles, Upload upload) {
+        if (dirtyFiles.isEmpty()) {
             return;
         }
         PeriodicThread reports = new PeriodicThread(
-                clock, "last-uploads", REPORT_NANOS, () -> true, () -> logProgress(drafts.size()), () -> {});
+                clock, "last-uploads", REPORT_NANOS, () -> true, () -> logProgress(dirtyFiles.size()), () -> {});
         reports.start();
         List<String> kept = new ArrayList<>();
         try {
-            for (Draft draft : drafts) {
-                begin(draft);
+            for (DirtyFile dirtyFile : dirtyFiles) {
+                begin(dirtyFile);
                 try {
-                    upload.run(draft);
+                    upload.run(dirtyFile);
                     uploaded();
                 } catch (StoreException
                         | RuntimeException
                         | Error e) { // one that fails, in whatever way, stops no other
-                    kept.add(kept(draft, e));
+                    kept.add(kept(dirtyFile, e));
                 }
             }
         } finally {
@@ -66,11 +66,11 @@ final class LastUploads {
     }
 
     /** Counts it, too, for the exit code of the command that serves the mount. Returns what to log of it. */
-    private String kept(Draft draft, Throwable failure) {
-        Path content = draft.spool.file();
-        boolean stays = !draft.is(Phase.LOST) && Files.exists(content);
-        folder.failedAtEnd(draft.path(), stays ? content : null);
-        String why = draft.path() + " could not be uploaded at the end: "
+    private String kept(DirtyFile dirtyFile, Throwable failure) {
+        Path content = dirtyFile.spool.file();
+        boolean stays = !dirtyFile.is(Phase.LOST) && Files.exists(content);
+        folder.failedAtEnd(dirtyFile.path(), stays ? content : null);
+        String why = dirtyFile.path() + " could not be uploaded at the end: "
                 + (failure instanceof StoreException ? failure.getMessage() : failure);
         return stays
                 ? why + ". Its content stays in " + content + " ("
@@ -79,8 +79,8 @@ final class LastUploads {
                 : why;
     }
 
-    private synchronized void begin(@Nullable Draft draft) {
-        current = draft;
+    private synchronized void begin(@Nullable DirtyFile dirtyFile) {
+        current = dirtyFile;
     }
 
     private synchronized void uploaded() {
@@ -88,7 +88,7 @@ final class LastUploads {
     }
 
     private synchronized void logProgress(int all) {
-        Draft uploading = current;
+        DirtyFile uploading = current;
         if (uploading != null) {
             LOG.info(
                     "The mount ends: {} of {} changed files are uploaded after {} s, {} ({} bytes) is in flight",

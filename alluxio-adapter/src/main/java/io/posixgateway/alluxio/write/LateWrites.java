@@ -82,27 +82,27 @@ final class LateWrites {
         }
     }
 
-    /** Writing this draft there failed, and what became of it is not known. */
-    void note(Draft draft, String path, FileSink sink) {
+    /** Writing this dirty file there failed, and what became of it is not known. */
+    void note(DirtyFile dirtyFile, String path, FileSink sink) {
         if (sink.isOver()) {
             return;
         }
-        doubts.add(new Doubt(path, sink, sent(draft, path), nanoClock.nanos()));
+        doubts.add(new Doubt(path, sink, sent(dirtyFile, path), nanoClock.nanos()));
         noted.run();
         try {
-            draft.record.mark(Phase.UNSTABLE);
+            dirtyFile.record.mark(Phase.UNSTABLE);
         } catch (StoreException e) {
             LOG.warn("The next process will not know that {} may still be undone: {}", path, e.getMessage());
         }
     }
 
     /** Null: nobody would recognise it. */
-    private static @Nullable Sent sent(Draft draft, String path) {
-        long bytes = draft.spool.lengthBytes();
+    private static @Nullable Sent sent(DirtyFile dirtyFile, String path) {
+        long bytes = dirtyFile.spool.lengthBytes();
         try {
             return bytes == 0 || bytes > MOST_SOUGHT_BYTES
                     ? null
-                    : new Sent(draft.inode, path, bytes, ContentDigest.of(draft.spool::read, bytes));
+                    : new Sent(dirtyFile.inode, path, bytes, ContentDigest.of(dirtyFile.spool::read, bytes));
         } catch (StoreException e) {
             LOG.warn("A reappearance of {} will not be noticed: {}", path, e.getMessage());
             return null;

@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
@@ -35,21 +35,21 @@ public final class Originals {
     }
 
     /**
-     * A draft without content, whose record does not count yet.
+     * A dirty file without content, whose record does not count yet.
      *
      * @param copied will content be copied? EBUSY if it is not complete
      */
-    Draft draft(Inode inode, Facts facts, boolean copied) throws StoreException {
+    DirtyFile dirtyFile(Inode inode, Facts facts, boolean copied) throws StoreException {
         if (copied && !facts.raw().complete()) {
             throw new StoreException(Errno.EBUSY, "Another client writes " + metadata.pathOf(inode), null);
         }
         Spool spool = folder.make();
         try {
-            DraftRecord.Content content =
-                    new DraftRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
-            DraftRecord record = folder.record(spool, content);
+            DirtyFileRecord.Content content =
+                    new DirtyFileRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
+            DirtyFileRecord record = folder.record(spool, content);
             record.began(of(inode, content.path(), facts.raw()));
-            return new Draft(inode, spool, record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
+            return new DirtyFile(inode, spool, record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
         } catch (StoreException e) {
             spool.close(false);
             throw e;
@@ -62,17 +62,17 @@ public final class Originals {
     }
 
     /** Takes over so many bytes; from then on the record counts. */
-    void copy(Draft draft, long bytes) throws StoreException {
+    void copy(DirtyFile dirtyFile, long bytes) throws StoreException {
         if (bytes > 0) {
-            try (FileSource from = source.open(draft.inode)) {
-                draft.spool.copyFrom(from, bytes);
+            try (FileSource from = source.open(dirtyFile.inode)) {
+                dirtyFile.spool.copyFrom(from, bytes);
             }
         }
-        if (draft.inode.unlinked()) {
-            draft.record.mark(Phase.UNLINKED);
-            draft.become(DirtyState.Plain.UNLINKED);
+        if (dirtyFile.inode.unlinked()) {
+            dirtyFile.record.mark(Phase.UNLINKED);
+            dirtyFile.become(DirtyState.Plain.UNLINKED);
         } else {
-            draft.record.mark(Phase.COMMITTED);
+            dirtyFile.record.mark(Phase.COMMITTED);
         }
     }
 }

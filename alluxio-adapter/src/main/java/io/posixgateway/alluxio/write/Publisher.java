@@ -19,7 +19,7 @@ import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.alluxio.recovery.RenameLog;
-import io.posixgateway.alluxio.write.Draft.Unsent;
+import io.posixgateway.alluxio.write.DirtyFile.Unsent;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +27,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings a draft into Alluxio. Called under the draft's lock, while no directory above it moves; waits.
+ * Brings a dirty file into Alluxio. Called under the dirty file's lock, while no directory above it moves; waits.
  *
  * <p>A new file is written under its own name, which is taken since its creation; when that fails the name is given up, as an
  * incomplete file would be in everyone's way, and the next attempt goes as for a file that exists. The content of a file that exists is
@@ -80,33 +80,33 @@ public final class Publisher {
     }
 
     /** @throws StoreException ESTALE: the file is one of another Alluxio than the one that answers */
-    private void checkOwn(Draft draft) throws StoreException {
-        if (table.ids().isForeign(draft.inode.node())) {
+    private void checkOwn(DirtyFile dirtyFile) throws StoreException {
+        if (table.ids().isForeign(dirtyFile.inode.node())) {
             throw new StoreException(
-                    Errno.ESTALE, draft.record.content().path() + " is a file of another Alluxio cluster", null);
+                    Errno.ESTALE, dirtyFile.record.content().path() + " is a file of another Alluxio cluster", null);
         }
     }
 
     /**
      * Publishes it. Where a worker does not answer it is tried again, through another one if there is one, for a while after the
-     * first failure, however long that took; not for a draft whose last publication failed, since somebody has been told already.
+     * first failure, however long that took; not for a dirty file whose last publication failed, since somebody has been told already.
      */
-    void publish(Draft draft, Waiter waiter) throws StoreException {
+    void publish(DirtyFile dirtyFile, Waiter waiter) throws StoreException {
         long failedNanos = 0;
         int waits = 0;
         for (int moves = 0; ; ) {
-            Attempt attempt = new Attempt(placeOf(draft), waiter);
-            checkOwn(draft);
+            Attempt attempt = new Attempt(placeOf(dirtyFile), waiter);
+            checkOwn(dirtyFile);
             try {
-                publishThere(draft, attempt);
+                publishThere(dirtyFile, attempt);
                 return;
             } catch (StoreException e) {
-                boolean elsewhere = !attempt.unfinished && isElsewhere(draft.inode, attempt.path, e);
+                boolean elsewhere = !attempt.unfinished && isElsewhere(dirtyFile.inode, attempt.path, e);
                 attempt.undo.run(elsewhere);
                 failedNanos = waits == 0 ? metadata.nowNanos() : failedNanos;
                 boolean again = (elsewhere || attempt.taken)
                         ? moves++ < MOST_MOVES
-                        : e.isUnanswered() && !draft.failed && pauses.await(failedNanos, waits++);
+                        : e.isUnanswered() && !dirtyFile.failed && pauses.await(failedNanos, waits++);
                 if (!again) {
                     throw e;
                 }
@@ -119,10 +119,10 @@ public final class Publisher {
      * Where the file is. One that exists others may have renamed, or a directory above it, while it was written: one call. That
      * a new one was, its completion finds out; and one that is hidden, since another mount removed it, has its name here.
      */
-    private String placeOf(Draft draft) throws StoreException {
-        Inode inode = draft.inode;
+    private String placeOf(DirtyFile dirtyFile) throws StoreException {
+        Inode inode = dirtyFile.inode;
         String known = metadata.pathOf(inode);
-        if (!(draft.state() instanceof DirtyState.Spooled)) {
+        if (!(dirtyFile.state() instanceof DirtyState.Spooled)) {
             return known;
         }
         try {
@@ -185,77 +185,77 @@ public final class Publisher {
     }
 
     /** Nor does a directory move, if that can be had, above where the file is by now, which the caller did not know. */
-    private void publishThere(Draft draft, Attempt attempt) throws StoreException {
+    private void publishThere(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
         Moves.Work<Attempt> work = () -> {
-            publishHere(draft, attempt);
+            publishHere(dirtyFile, attempt);
             return attempt;
         };
-        if (!metadata.moves().tryStay(draft.inode, work)) {
+        if (!metadata.moves().tryStay(dirtyFile.inode, work)) {
             work.run();
         }
     }
 
-    private void publishHere(Draft draft, Attempt attempt) throws StoreException {
-        attributes.settleTime(draft);
-        if (draft.is(Phase.SPOOLED)) {
-            publishContent(draft, attempt);
+    private void publishHere(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
+        attributes.settleTime(dirtyFile);
+        if (dirtyFile.is(Phase.SPOOLED)) {
+            publishContent(dirtyFile, attempt);
         }
-        attributes.send(draft);
-        draft.inode.forgetFacts(table.generation().changed());
+        attributes.send(dirtyFile);
+        dirtyFile.inode.forgetFacts(table.generation().changed());
     }
 
     /** Where that fails, a new file has its name no more. */
-    private void publishContent(Draft draft, Attempt attempt) throws StoreException {
-        DirtyState before = draft.state();
-        draft.become(new DirtyState.Committing(before));
+    private void publishContent(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
+        DirtyState before = dirtyFile.state();
+        dirtyFile.become(new DirtyState.Committing(before));
         try {
             if (before instanceof DirtyState.Created created && created.sink().isAt(attempt.path)) {
-                complete(draft, created, attempt);
+                complete(dirtyFile, created, attempt);
             } else {
-                replace(draft, attempt, before == DirtyState.Spooled.AGAIN);
+                replace(dirtyFile, attempt, before == DirtyState.Spooled.AGAIN);
             }
         } finally {
-            if (draft.is(Phase.COMMITTING)) {
-                draft.become(before instanceof DirtyState.Spooled ? before : DirtyState.Spooled.INCOMPLETE);
+            if (dirtyFile.is(Phase.COMMITTING)) {
+                dirtyFile.become(before instanceof DirtyState.Spooled ? before : DirtyState.Spooled.INCOMPLETE);
             }
         }
     }
 
-    private void complete(Draft draft, DirtyState.Created created, Attempt attempt) throws StoreException {
+    private void complete(DirtyFile dirtyFile, DirtyState.Created created, Attempt attempt) throws StoreException {
         FileSink sink = created.sink();
         try {
             checkOurs(created, attempt);
-            attributes.sendTime(draft, attempt.path);
-            draft.spool.copyTo(sink, true, attempt.waiter);
+            attributes.sendTime(dirtyFile, attempt.path);
+            dirtyFile.spool.copyTo(sink, true, attempt.waiter);
             sink.complete();
         } catch (StoreException e) {
             sink.cancel();
-            late.note(draft, attempt.path, sink);
+            late.note(dirtyFile, attempt.path, sink);
             attempt.undo = moved -> {
                 if (!moved) {
-                    attempt.taken = isTakenByOther(draft, attempt.path);
+                    attempt.taken = isTakenByOther(dirtyFile, attempt.path);
                 }
             };
             throw e;
         }
-        published(draft, attempt.path, sink.fileId(), sink);
+        published(dirtyFile, attempt.path, sink.fileId(), sink);
     }
 
     /** Gives its name up, so that others can use it: is the file of another client there? */
-    private boolean isTakenByOther(Draft draft, String path) {
+    private boolean isTakenByOther(DirtyFile dirtyFile, String path) {
         try {
-            return giveUpName(draft, path);
+            return giveUpName(dirtyFile, path);
         } catch (StoreException e) {
             LOG.info("A file of a failed upload cannot be removed yet: {}", e.getMessage());
-            draft.become(DirtyState.Spooled.HERE_ONLY);
+            dirtyFile.become(DirtyState.Spooled.HERE_ONLY);
             return false;
         }
     }
 
     /** Removes the incomplete file of a new one. Returns whether another file is there. */
-    private boolean giveUpName(Draft draft, String path) throws StoreException {
-        boolean taken = IncompleteFiles.remove(store, path, draft.facts.raw().id());
-        draft.become(taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
+    private boolean giveUpName(DirtyFile dirtyFile, String path) throws StoreException {
+        boolean taken = IncompleteFiles.remove(store, path, dirtyFile.facts.raw().id());
+        dirtyFile.become(taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
         return taken;
     }
 
@@ -263,13 +263,13 @@ public final class Publisher {
      * Before a new file's name is taken by another one in more than one step: a master killed in between would have the incomplete file in
      * the place of that one, of which the store alone knows. 0.
      */
-    int giveUpName(Draft draft) throws StoreException {
-        if (draft.state() instanceof DirtyState.Created created) {
+    int giveUpName(DirtyFile dirtyFile) throws StoreException {
+        if (dirtyFile.state() instanceof DirtyState.Created created) {
             created.sink().cancel();
-            draft.become(DirtyState.Spooled.INCOMPLETE);
+            dirtyFile.become(DirtyState.Spooled.INCOMPLETE);
         }
-        if (draft.isIncomplete()) {
-            giveUpName(draft, metadata.pathOf(draft.inode));
+        if (dirtyFile.isIncomplete()) {
+            giveUpName(dirtyFile, metadata.pathOf(dirtyFile.inode));
         }
         return 0;
     }
@@ -286,48 +286,48 @@ public final class Publisher {
     }
 
     /** @param again only what was published before is to be replaced */
-    private void replace(Draft draft, Attempt attempt, boolean again) throws StoreException {
-        Inode inode = draft.inode;
+    private void replace(DirtyFile dirtyFile, Attempt attempt, boolean again) throws StoreException {
+        Inode inode = dirtyFile.inode;
         long before = inode.fileId();
         String path = attempt.path;
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
-        FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(draft.facts, store.user()), inode.number());
+        FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(dirtyFile.facts, store.user()), inode.number());
         hiddenFiles.add(new HiddenFiles.Hidden(hidden, 0, 0));
         FileSink sink;
         try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
             sink = make(hidden, raw);
             replacement.made(sink.madeMillis());
-            long fileId = putInPlace(draft, sink, attempt, hidden, again);
+            long fileId = putInPlace(dirtyFile, sink, attempt, hidden, again);
             hiddenFiles.remove(hidden);
             table.replaced(inode, sink.fileId(), metadata.nowNanos());
             if (fileId != sink.fileId()) {
                 table.adopt(inode, fileId, metadata.nowNanos());
             }
         }
-        draft.facts = reader.read(raw, draft.facts.fetchedNanos());
-        draft.unsent = Unsent.NOTHING;
-        published(draft, path, inode.fileId(), sink);
+        dirtyFile.facts = reader.read(raw, dirtyFile.facts.fetchedNanos());
+        dirtyFile.unsent = Unsent.NOTHING;
+        published(dirtyFile, path, inode.fileId(), sink);
         if (again) {
             lookAfterwards(path, before);
         }
     }
 
     /** The id that the file has then: Alluxio may have it as another one than the sink made. */
-    private long putInPlace(Draft draft, FileSink sink, Attempt attempt, String hidden, boolean again)
+    private long putInPlace(DirtyFile dirtyFile, FileSink sink, Attempt attempt, String hidden, boolean again)
             throws StoreException {
-        Inode inode = draft.inode;
+        Inode inode = dirtyFile.inode;
         try {
-            draft.spool.copyTo(sink, true, attempt.waiter);
+            dirtyFile.spool.copyTo(sink, true, attempt.waiter);
             sink.complete();
             announce(inode, sink.fileId());
             if (again) {
                 checkStill(inode, attempt.path);
             }
-            checkOwn(draft);
+            checkOwn(dirtyFile);
             Facts made = reader.read(
-                    draft.facts.raw().withContent(sink.fileId(), draft.spool.lengthBytes()),
-                    draft.facts.fetchedNanos());
-            return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, draft.facts);
+                    dirtyFile.facts.raw().withContent(sink.fileId(), dirtyFile.spool.lengthBytes()),
+                    dirtyFile.facts.fetchedNanos());
+            return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, dirtyFile.facts);
         } catch (StoreException e) {
             sink.cancel();
             retract(inode, sink.fileId());
@@ -394,15 +394,15 @@ public final class Publisher {
         }
     }
 
-    private void published(Draft draft, String path, long fileId, FileSink sink) {
-        draft.inode.wrote();
-        late.published(path, draft.inode);
-        draft.become(late.concern(path) ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED);
+    private void published(DirtyFile dirtyFile, String path, long fileId, FileSink sink) {
+        dirtyFile.inode.wrote();
+        late.published(path, dirtyFile.inode);
+        dirtyFile.become(late.concern(path) ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED);
         int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
-        draft.isNow(new Origin(draft.inode.node(), fileId, path, draft.spool.lengthBytes(), 0, madeSeconds));
-        FileStatus raw = draft.facts.raw().withContent(fileId, draft.spool.lengthBytes());
+        dirtyFile.isNow(new Origin(dirtyFile.inode.node(), fileId, path, dirtyFile.spool.lengthBytes(), 0, madeSeconds));
+        FileStatus raw = dirtyFile.facts.raw().withContent(fileId, dirtyFile.spool.lengthBytes());
         long blockBytes = fileId == sink.fileId() ? sink.blockBytes() : 0;
-        draft.facts = reader.read(raw.cut(blockBytes), draft.facts.fetchedNanos());
+        dirtyFile.facts = reader.read(raw.cut(blockBytes), dirtyFile.facts.fetchedNanos());
     }
 
     /** Wherever it is by now. */

@@ -57,19 +57,19 @@ public final class Reservations {
         resolved = listener;
     }
 
-    /** Takes the draft's name in Alluxio; the draft ends with a failure. */
-    public FileSink take(NewDraft draft) throws StoreException {
-        FileStatus planned = draft.content().status();
-        Creation creation = draft.creation();
+    /** Takes the dirty file's name in Alluxio; the dirty file ends with a failure. */
+    public FileSink take(PendingCreate dirtyFile) throws StoreException {
+        FileStatus planned = dirtyFile.content().status();
+        Creation creation = dirtyFile.creation();
         String path = creation.path();
         boolean sent = false;
         try {
             settle(path);
             sent = true;
-            note(draft, creation);
+            note(dirtyFile, creation);
             FileSink sink =
                     taking(store, path, () -> store.create(path, planned.mode(), planned.xattrs(), creation.number()));
-            note(draft, creation.made(sink.fileId(), sink.madeMillis()));
+            note(dirtyFile, creation.made(sink.fileId(), sink.madeMillis()));
             return sink;
         } catch (StoreException e) {
             if (sent && e.isOutcomeUnknown()) {
@@ -77,30 +77,30 @@ public final class Reservations {
             } else {
                 log.remove(creation);
             }
-            draft.abandon();
+            dirtyFile.abandon();
             throw e;
         }
     }
 
     /** Where a record says it, the next process has it from there. */
-    private void note(NewDraft draft, Creation creation) {
-        if (!draft.record.isStored()) {
+    private void note(PendingCreate dirtyFile, Creation creation) {
+        if (!dirtyFile.record.isStored()) {
             log.add(creation);
         }
     }
 
-    /** The draft of this file has ended, complete or not. */
+    /** The dirty file of this file has ended, complete or not. */
     void ended(@Nullable Creation creation) {
         if (creation != null) {
             log.remove(creation);
         }
     }
 
-    /** The name was taken, but nothing comes of its file; where Alluxio does not answer now it is given back later. The draft ends. */
-    public void giveBack(NewDraft draft, FileSink sink) {
-        remove(draft.content().path(), sink.fileId());
-        log.remove(draft.creation());
-        draft.abandon();
+    /** The name was taken, but nothing comes of its file; where Alluxio does not answer now it is given back later. The dirty file ends. */
+    public void giveBack(PendingCreate dirtyFile, FileSink sink) {
+        remove(dirtyFile.content().path(), sink.fileId());
+        log.remove(dirtyFile.creation());
+        dirtyFile.abandon();
     }
 
     /** Removes the file of this id, if it is incomplete: of one that was made here, and came to nothing. Now, or when Alluxio answers. */

@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
@@ -14,12 +14,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the drafts of a node that died, or of a mount that ended, still count for when it is back. Their writers are gone; other
+ * What the dirty files of a node that died, or of a mount that ended, still count for when it is back. Their writers are gone; other
  * nodes may have written the same files since. Waits; for one thread.
  *
  * <p>What fsync or close acknowledged is in Alluxio, so content that is still only here was acknowledged to nobody: it is never
  * published. What was published but is in doubt is published once more, and attributes are given, only where the file is still
- * the one that the draft began from.
+ * the one that the dirty file began from.
  */
 final class Returned {
     /** As a refusal: there is no content that anybody could miss. */
@@ -35,7 +35,7 @@ final class Returned {
 
     /** Null: it counts; else why not, in half a sentence that follows "because". */
     @Nullable
-    String refusal(DraftRecord record, Path spool) throws StoreException {
+    String refusal(DirtyFileRecord record, Path spool) throws StoreException {
         if (record.isMarked(Phase.UNLINKED)) {
             return NOTHING; // it went with its last handle
         }
@@ -52,15 +52,15 @@ final class Returned {
         return changed(record, spool);
     }
 
-    private boolean isComplete(DraftRecord record) throws StoreException {
+    private boolean isComplete(DirtyFileRecord record) throws StoreException {
         String path = where(record.content().fileId());
         FileStatus now = path == null ? null : at(path);
         return now != null && now.complete();
     }
 
-    /** Null: the file is the one that the draft began from, or was published as. */
-    private @Nullable String changed(DraftRecord record, Path spool) throws StoreException {
-        DraftRecord.Content content = record.content();
+    /** Null: the file is the one that the dirty file began from, or was published as. */
+    private @Nullable String changed(DirtyFileRecord record, Path spool) throws StoreException {
+        DirtyFileRecord.Content content = record.content();
         boolean doubtful = record.isDoubtful();
         long fileId = doubtful ? content.fileId() : nodes.inherited().getOrDefault(content.node(), content.fileId());
         String path = where(fileId);

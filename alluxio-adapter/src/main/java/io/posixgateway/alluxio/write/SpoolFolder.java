@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DiskErrno;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.alluxio.recovery.StateFolder;
@@ -102,11 +102,11 @@ public final class SpoolFolder {
     }
 
     /** A record for a new spool file; it does not count yet. */
-    DraftRecord record(Spool spool, DraftRecord.Content content) throws StoreException {
+    DirtyFileRecord record(Spool spool, DirtyFileRecord.Content content) throws StoreException {
         if (!records) {
-            return DraftRecord.unstored(content);
+            return DirtyFileRecord.unstored(content);
         }
-        return DraftRecord.make(spool.file().resolveSibling(spool.file().getFileName() + DraftRecord.SUFFIX), content);
+        return DirtyFileRecord.make(spool.file().resolveSibling(spool.file().getFileName() + DirtyFileRecord.SUFFIX), content);
     }
 
     /** The records that an earlier process left in a folder of this volume's own; what it kept without one counts now. */
@@ -126,7 +126,7 @@ public final class SpoolFolder {
             }
             aside.items().forEach(item -> count(item.content(), item.bytes()));
             return all.stream()
-                    .filter(file -> file.toString().endsWith(DraftRecord.SUFFIX))
+                    .filter(file -> file.toString().endsWith(DirtyFileRecord.SUFFIX))
                     .toList();
         } catch (IOException e) {
             throw failure(folder + " cannot be listed", e);
@@ -135,12 +135,12 @@ public final class SpoolFolder {
 
     /** Removes what never counted, and counts what was kept without a record. */
     private void inherit(Path file, Set<Path> all) throws IOException {
-        if (file.toString().endsWith(DraftRecord.SUFFIX + DraftRecord.FRESH) || isLeftOrigin(file, all)) {
+        if (file.toString().endsWith(DirtyFileRecord.SUFFIX + DirtyFileRecord.FRESH) || isLeftOrigin(file, all)) {
             Files.deleteIfExists(file);
             return;
         }
         boolean isSpool = file.getFileName().toString().matches(PREFIX + "\\d+");
-        if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + DraftRecord.SUFFIX))) {
+        if (!isSpool || all.contains(file.resolveSibling(file.getFileName() + DirtyFileRecord.SUFFIX))) {
             return;
         }
         long bytes = heldBytes(file);
@@ -154,7 +154,7 @@ public final class SpoolFolder {
         String name = file.toString();
         return name.endsWith(Origin.SUFFIX)
                 && !all.contains(
-                        Path.of(name.substring(0, name.length() - Origin.SUFFIX.length()) + DraftRecord.SUFFIX));
+                        Path.of(name.substring(0, name.length() - Origin.SUFFIX.length()) + DirtyFileRecord.SUFFIX));
     }
 
     /** False: it was counted before. */
@@ -199,7 +199,7 @@ public final class SpoolFolder {
 
     /** As the other, of a spool file that this process made and closed. */
     void setAside(Spool spool, String path, String why) throws StoreException {
-        setAside(spool.file().resolveSibling(spool.file().getFileName() + DraftRecord.SUFFIX), path, why);
+        setAside(spool.file().resolveSibling(spool.file().getFileName() + DirtyFileRecord.SUFFIX), path, why);
     }
 
     /** Removes a record and what belongs to it. */
@@ -223,7 +223,7 @@ public final class SpoolFolder {
     /** The spool file that a record belongs to. */
     static Path spoolOf(Path record) {
         String name = record.getFileName().toString();
-        return record.resolveSibling(name.substring(0, name.length() - DraftRecord.SUFFIX.length()));
+        return record.resolveSibling(name.substring(0, name.length() - DirtyFileRecord.SUFFIX.length()));
     }
 
     /** The spool file of an earlier process; what it takes counts, however little room there is. */

@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.Phase;
 import java.nio.ByteBuffer;
 
-/** The content of a new file that goes straight to Alluxio while it is written. Guarded by the draft that owns it. */
+/** The content of a new file that goes straight to Alluxio while it is written. Guarded by the dirty file that owns it. */
 final class StreamingUpload implements DirtyState {
     private static final int PIECE_BYTES = 1 << 20;
 

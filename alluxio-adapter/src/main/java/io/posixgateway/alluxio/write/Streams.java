@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Large new files that are written in sequence go straight to Alluxio, without a spool. Called under the draft's lock.
+ * Large new files that are written in sequence go straight to Alluxio, without a spool. Called under the dirty file's lock.
  *
  * <p>A file begins in the spool. The write at its end that makes it as long as {@code fromBytes} moves what is there into
  * Alluxio's stream, where the rest follows. Whatever a stream cannot do (a write elsewhere, a read, a truncation, the loss of its
@@ -38,34 +38,34 @@ final class Streams {
     }
 
     /** Does this write go into the stream, which may begin with it? Then it waits. */
-    boolean takes(Draft draft, long offset, int count) {
-        if (draft.state() instanceof StreamingUpload upload) {
+    boolean takes(DirtyFile dirtyFile, long offset, int count) {
+        if (dirtyFile.state() instanceof StreamingUpload upload) {
             return offset == upload.lengthBytes();
         }
         return offset + count >= fromBytes
-                && offset == draft.spool.lengthBytes()
-                && !draft.spool.hasHoles()
-                && draft.state() instanceof DirtyState.Created
-                && !draft.inode.unlinked();
+                && offset == dirtyFile.spool.lengthBytes()
+                && !dirtyFile.spool.hasHoles()
+                && dirtyFile.state() instanceof DirtyState.Created
+                && !dirtyFile.inode.unlinked();
     }
 
-    /** Appends; the bytes written, or 0 when there is no stream after all: the draft is as it was. */
-    int append(Draft draft, ByteBuffer data) throws StoreException {
-        if (draft.state() instanceof DirtyState.Created created) {
-            metadata.moves().tryStay(draft.inode, () -> begin(draft, created.sink()));
+    /** Appends; the bytes written, or 0 when there is no stream after all: the dirty file is as it was. */
+    int append(DirtyFile dirtyFile, ByteBuffer data) throws StoreException {
+        if (dirtyFile.state() instanceof DirtyState.Created created) {
+            metadata.moves().tryStay(dirtyFile.inode, () -> begin(dirtyFile, created.sink()));
         }
-        if (!(draft.state() instanceof StreamingUpload upload)) {
+        if (!(dirtyFile.state() instanceof StreamingUpload upload)) {
             return 0;
         }
         try {
-            draft.touch();
+            dirtyFile.touch();
             return upload.append(data);
         } catch (StoreException e) {
-            lose(draft, upload, e);
+            lose(dirtyFile, upload, e);
             throw e;
         } catch (RuntimeException | Error e) {
             // What the stream has of this piece would come before it once more.
-            lose(draft, upload, unexpected("a write into its upload", e));
+            lose(dirtyFile, upload, unexpected("a write into its upload", e));
             throw e;
         }
     }
@@ -75,29 +75,29 @@ final class Streams {
     }
 
     /** Moves what is in the spool into the stream; where Alluxio does not take it now, it stays in the spool. */
-    private Draft begin(Draft draft, FileSink sink) throws StoreException {
-        if (!isWhereItWasMade(draft, sink)) {
-            return draft;
+    private DirtyFile begin(DirtyFile dirtyFile, FileSink sink) throws StoreException {
+        if (!isWhereItWasMade(dirtyFile, sink)) {
+            return dirtyFile;
         }
-        draft.record.mark(Phase.STREAMING);
-        draft.become(DirtyState.Spooled.INCOMPLETE); // whatever happens, nothing else goes into this sink
+        dirtyFile.record.mark(Phase.STREAMING);
+        dirtyFile.become(DirtyState.Spooled.INCOMPLETE); // whatever happens, nothing else goes into this sink
         try {
-            draft.spool.copyTo(sink, false, Waiter.PATIENT);
+            dirtyFile.spool.copyTo(sink, false, Waiter.PATIENT);
         } catch (StoreException e) {
             LOG.info("A large file stays in the spool: {}", e.getMessage());
             sink.cancel();
-            late.note(draft, draft.record.content().path(), sink);
-            draft.record.unmark(Phase.STREAMING);
-            return draft;
+            late.note(dirtyFile, dirtyFile.record.content().path(), sink);
+            dirtyFile.record.unmark(Phase.STREAMING);
+            return dirtyFile;
         }
-        draft.become(new StreamingUpload(sink, draft.spool.lengthBytes()));
-        draft.spool.truncate(0);
-        return draft;
+        dirtyFile.become(new StreamingUpload(sink, dirtyFile.spool.lengthBytes()));
+        dirtyFile.spool.truncate(0);
+        return dirtyFile;
     }
 
     /** False where Alluxio does not say, too. */
-    private boolean isWhereItWasMade(Draft draft, FileSink sink) throws StoreException {
-        String path = metadata.pathOf(draft.inode);
+    private boolean isWhereItWasMade(DirtyFile dirtyFile, FileSink sink) throws StoreException {
+        String path = metadata.pathOf(dirtyFile.inode);
         try {
             return sink.isAt(path) && incomplete.isAt(path, sink.fileId());
         } catch (StoreException e) {
@@ -106,28 +106,28 @@ final class Streams {
         }
     }
 
-    private void lose(Draft draft, StreamingUpload upload, StoreException failure) {
-        LOG.error("{} was lost while it was being written: {}", draft.path(), failure.getMessage());
+    private void lose(DirtyFile dirtyFile, StreamingUpload upload, StoreException failure) {
+        LOG.error("{} was lost while it was being written: {}", dirtyFile.path(), failure.getMessage());
         try {
-            cancel(draft, upload);
+            cancel(dirtyFile, upload);
         } finally {
-            draft.become(new DirtyState.Lost(failure));
+            dirtyFile.become(new DirtyState.Lost(failure));
         }
     }
 
-    private void cancel(Draft draft, StreamingUpload upload) {
-        incomplete.beside(draft.path(), upload.sink.fileId(), replacer, upload.sink::cancel);
-        late.note(draft, draft.path(), upload.sink);
+    private void cancel(DirtyFile dirtyFile, StreamingUpload upload) {
+        incomplete.beside(dirtyFile.path(), upload.sink.fileId(), replacer, upload.sink::cancel);
+        late.note(dirtyFile, dirtyFile.path(), upload.sink);
     }
 
-    /** Nobody misses the content any more, lost or not: from here on the draft is in the spool as any other, and empty. */
-    void forgive(Draft draft) throws StoreException {
-        if (draft.state() instanceof StreamingUpload upload) {
-            cancel(draft, upload);
+    /** Nobody misses the content any more, lost or not: from here on the dirty file is in the spool as any other, and empty. */
+    void forgive(DirtyFile dirtyFile) throws StoreException {
+        if (dirtyFile.state() instanceof StreamingUpload upload) {
+            cancel(dirtyFile, upload);
         }
-        draft.become(draft.inode.unlinked() ? DirtyState.Plain.UNLINKED : DirtyState.Spooled.INCOMPLETE);
-        draft.touch();
-        draft.record.unmark(Phase.STREAMING);
+        dirtyFile.become(dirtyFile.inode.unlinked() ? DirtyState.Plain.UNLINKED : DirtyState.Spooled.INCOMPLETE);
+        dirtyFile.touch();
+        dirtyFile.record.unmark(Phase.STREAMING);
     }
 
     /** What is done at the path of a file before it is completed. */
@@ -136,16 +136,16 @@ final class Streams {
     }
 
     /** Everyone finds the file, which the caller closes. */
-    void complete(Draft draft, StreamingUpload upload, Last last) throws StoreException {
-        draft.become(new DirtyState.Committing(upload));
+    void complete(DirtyFile dirtyFile, StreamingUpload upload, Last last) throws StoreException {
+        dirtyFile.become(new DirtyState.Committing(upload));
         try {
-            complete(metadata.pathOf(draft.inode), upload, last);
+            complete(metadata.pathOf(dirtyFile.inode), upload, last);
         } catch (StoreException e) {
-            lose(draft, upload, e);
+            lose(dirtyFile, upload, e);
             throw e;
         } catch (RuntimeException | Error e) {
             // Another attempt would find the stream closed, and take that for success.
-            lose(draft, upload, unexpected("its upload", e));
+            lose(dirtyFile, upload, unexpected("its upload", e));
             throw e;
         }
     }

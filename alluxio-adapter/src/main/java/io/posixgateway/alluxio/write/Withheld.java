@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.VolumeJournal;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
@@ -47,7 +47,7 @@ public final class Withheld {
         String why =
                 journal.path() + " has a record of a newer version on this file, which this version must not ignore:"
                         + " let a gateway of that version take over";
-        for (DraftRecord.Ids ids : journal.withheld()) {
+        for (DirtyFileRecord.Ids ids : journal.withheld()) {
             Inode known = table.known(ids.fileId());
             long node = ids.node() != 0
                     ? ids.node()
@@ -84,7 +84,7 @@ public final class Withheld {
     /**
      * Before the content of a node is used.
      *
-     * @param unknownCounts is it used by a handle of the earlier process, and has no draft?
+     * @param unknownCounts is it used by a handle of the earlier process, and has no dirty file?
      * @throws StoreException EIO: its content is withheld, or may be
      */
     public void check(long node, boolean unknownCounts) throws StoreException {

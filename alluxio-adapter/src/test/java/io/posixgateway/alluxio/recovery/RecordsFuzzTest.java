@@ -58,8 +58,8 @@ class RecordsFuzzTest {
         return Stream.of(
                 new Kind("spool-1.draft", folder -> {
                     Path file = folder.resolve("spool-1.draft");
-                    DraftRecord.ids(file);
-                    DraftRecord.read(file);
+                    DirtyFileRecord.ids(file);
+                    DirtyFileRecord.read(file);
                 }),
                 new Kind("aside/spool-1.why", RecordsFuzzTest::listAside),
                 new Kind("spool-1.origin", folder -> Origin.read(folder.resolve("spool-1.origin"))),

@@ -81,7 +81,7 @@ class VolumeJournalTest {
         Files.write(file, NewerRecord.bytes(Journal.Kind.HEAD.number, NewerRecord.VERSION, 0, NOTHING));
         byte[] record = NewerRecord.bytes(99, NewerRecord.VERSION, 1, new JournalFrame.Subject(5, 7));
         Files.write(file, record, StandardOpenOption.APPEND);
-        DraftRecord.Ids ids = new DraftRecord.Ids(5, 7);
+        DirtyFileRecord.Ids ids = new DirtyFileRecord.Ids(5, 7);
         VolumeJournal journal = own();
         assertThat(journal.withheld()).containsExactly(ids);
         new HiddenFiles(journal).add(A);
@@ -216,7 +216,7 @@ class VolumeJournalTest {
         Files.write(left, NewerRecord.bytes(99, NewerRecord.VERSION, 50, subject), StandardOpenOption.APPEND);
         VolumeJournal journal = shared("here");
         assertThat(new HiddenFiles(journal).inherit()).containsExactly(A);
-        assertThat(journal.withheld()).containsExactly(new DraftRecord.Ids(7, 8));
+        assertThat(journal.withheld()).containsExactly(new DirtyFileRecord.Ids(7, 8));
     }
 
     @Test

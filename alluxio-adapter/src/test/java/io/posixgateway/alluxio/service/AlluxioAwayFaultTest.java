@@ -65,9 +65,9 @@ class AlluxioAwayFaultTest {
             node.awaitReady();
             Path mount = node.mount("away");
             node.control().attach(Node.request("away", way.address(), own.path()));
-            try (FileChannel draft =
+            try (FileChannel dirtyFile =
                     FileChannel.open(mount.resolve("new"), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                draft.write(bytes("before, "));
+                dirtyFile.write(bytes("before, "));
                 way.close();
                 node.gateway().kill();
                 node.startNextGateway();
@@ -78,7 +78,7 @@ class AlluxioAwayFaultTest {
                 assertThat(time.quiet()).isLessThan(BOUND);
 
                 way = new StoppableProxy(way.address(), own.masters());
-                Waiting.until("the file is written on", LIMIT, () -> writes(draft, "after"));
+                Waiting.until("the file is written on", LIMIT, () -> writes(dirtyFile, "after"));
             }
             assertThat(mount.resolve("new")).hasContent("before, after");
             assertThat(ufs.resolve("new")).hasContent("before, after");

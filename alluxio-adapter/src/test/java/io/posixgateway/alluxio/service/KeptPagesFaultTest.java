@@ -44,8 +44,8 @@ class KeptPagesFaultTest {
             for (String name : new String[] {"same", "rewritten", "elsewhere"}) {
                 assertThat(here.resolve(name)).hasBinaryContent(filled(BYTES, 'a'));
             }
-            try (FileChannel draft = FileChannel.open(here.resolve("rewritten"), StandardOpenOption.WRITE)) {
-                draft.write(ByteBuffer.wrap(filled(BYTES, 'b')), 0);
+            try (FileChannel dirtyFile = FileChannel.open(here.resolve("rewritten"), StandardOpenOption.WRITE)) {
+                dirtyFile.write(ByteBuffer.wrap(filled(BYTES, 'b')), 0);
                 Files.write(there.resolve("elsewhere"), filled(BYTES, 'c'));
                 node.killAndRestartGateway();
             }

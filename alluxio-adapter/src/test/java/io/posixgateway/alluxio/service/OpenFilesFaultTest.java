@@ -68,7 +68,7 @@ class OpenFilesFaultTest {
     private FileChannel readOnly;
     private FileChannel deleted;
     private FileChannel deletedLater;
-    private FileChannel deletedDraft;
+    private FileChannel deletedDirtyFile;
     private FileChannel replaced;
     private FileChannel locked;
     private Process flockHolder;
@@ -113,7 +113,7 @@ class OpenFilesFaultTest {
 
     @SuppressWarnings("StreamResourceLeak") // the listing stays open over the kills
     private void before() throws IOException {
-        // First: a child closes copies of what is open here, which publishes drafts.
+        // First: a child closes copies of what is open here, which publishes dirty files.
         flockHolder =
                 new ProcessBuilder("flock", mount.resolve("locked").toString(), "sh", "-c", "echo held; cat").start();
         assertThat(flockHolder.inputReader().readLine()).isEqualTo("held");
@@ -143,8 +143,8 @@ class OpenFilesFaultTest {
         deleted = open("deleted", StandardOpenOption.READ);
         Files.delete(mount.resolve("deleted"));
         deletedLater = open("deleted-later", StandardOpenOption.READ);
-        deletedDraft = open("deleted-draft", NEW);
-        write(deletedDraft, 0, piece(5));
+        deletedDirtyFile = open("deleted-draft", NEW);
+        write(deletedDirtyFile, 0, piece(5));
         Files.delete(mount.resolve("deleted-draft"));
         replaced = open("replaced", StandardOpenOption.READ);
         listing = Files.newDirectoryStream(mount.resolve("many"));
@@ -158,7 +158,7 @@ class OpenFilesFaultTest {
         write(synced, 1000, piece(8));
         closedSoon.close();
         Files.delete(mount.resolve("deleted-later"));
-        write(deletedDraft, 1000, piece(9));
+        write(deletedDirtyFile, 1000, piece(9));
         Files.write(mount.resolve("replacing"), piece(10));
         Files.move(mount.resolve("replacing"), mount.resolve("replaced"), StandardCopyOption.REPLACE_EXISTING);
         list(1500);
@@ -243,7 +243,7 @@ class OpenFilesFaultTest {
     @Test
     @Order(1)
     void a_new_file_that_was_deleted_keeps_its_content_until_its_close() throws Exception {
-        assertThat(read(deletedDraft, 0, 2000)).isEqualTo(join(piece(5), piece(9)));
+        assertThat(read(deletedDirtyFile, 0, 2000)).isEqualTo(join(piece(5), piece(9)));
         assertThat(mount.resolve("deleted-draft")).doesNotExist();
     }
 

@@ -27,11 +27,11 @@ final class Model {
     /** Of a file that is made, and was never stored, there is none. */
     private final Map<Integer, String> stored;
     /** Contents that only their mount sees. */
-    private final Map<Key, String> drafts;
+    private final Map<Key, String> dirtyFiles;
 
     private final Map<Key, Integer> descriptors;
 
-    /** Something of a mount: a descriptor, by its slot, or a draft, by its file. */
+    /** Something of a mount: a descriptor, by its slot, or a dirty file, by its file. */
     private record Key(int mount, int number) {}
 
     Model() {
@@ -41,17 +41,17 @@ final class Model {
     private Model(
             NavigableMap<String, Integer> names,
             Map<Integer, String> stored,
-            Map<Key, String> drafts,
+            Map<Key, String> dirtyFiles,
             Map<Key, Integer> descriptors) {
         this.names = names;
         this.stored = stored;
-        this.drafts = drafts;
+        this.dirtyFiles = dirtyFiles;
         this.descriptors = descriptors;
     }
 
     private Model copy() {
         return new Model(
-                new TreeMap<>(names), new HashMap<>(stored), new HashMap<>(drafts), new HashMap<>(descriptors));
+                new TreeMap<>(names), new HashMap<>(stored), new HashMap<>(dirtyFiles), new HashMap<>(descriptors));
     }
 
     Model withDirectory(String path) {
@@ -177,7 +177,7 @@ final class Model {
             stored.put(file, step.data());
             return true;
         }
-        drafts.put(new Key(step.actor(), file), "");
+        dirtyFiles.put(new Key(step.actor(), file), "");
         return put(slot, file);
     }
 
@@ -194,8 +194,8 @@ final class Model {
     }
 
     private String content(int mount, int file) {
-        String draft = drafts.get(new Key(mount, file));
-        String seen = draft == null ? stored.get(file) : draft;
+        String dirtyFile = dirtyFiles.get(new Key(mount, file));
+        String seen = dirtyFile == null ? stored.get(file) : dirtyFile;
         return seen == null ? INCOMPLETE : seen;
     }
 
@@ -209,15 +209,15 @@ final class Model {
     }
 
     private boolean edit(Key slot, String content) {
-        drafts.put(new Key(slot.mount, file(slot)), content);
+        dirtyFiles.put(new Key(slot.mount, file(slot)), content);
         return true;
     }
 
     /** Others see what the mount has of it from now on, if it has a name. */
     private boolean store(int mount, int file) {
-        String draft = drafts.get(new Key(mount, file));
-        if (draft != null && names.containsValue(file)) {
-            stored.put(file, draft);
+        String dirtyFile = dirtyFiles.get(new Key(mount, file));
+        if (dirtyFile != null && names.containsValue(file)) {
+            stored.put(file, dirtyFile);
         }
         return true;
     }
@@ -225,7 +225,7 @@ final class Model {
     private boolean close(Step step, Key slot) {
         int file = file(slot);
         store(step.actor(), file);
-        drafts.remove(new Key(step.actor(), file));
+        dirtyFiles.remove(new Key(step.actor(), file));
         descriptors.remove(slot);
         return true;
     }
@@ -286,7 +286,7 @@ final class Model {
         int file = file(slot);
         Model lost = copy();
         lost.descriptors.remove(slot);
-        lost.drafts.remove(new Key(step.actor(), file));
+        lost.dirtyFiles.remove(new Key(step.actor(), file));
         if (!stored.containsKey(file)) {
             lost.names.values().remove(file);
         }
@@ -296,7 +296,7 @@ final class Model {
     /** The mount's programs are gone, with all that only the mount knew; files that were never stored go, too, sooner or later. */
     Model without(int mount) {
         Model next = copy();
-        next.drafts.keySet().removeIf(key -> key.mount == mount);
+        next.dirtyFiles.keySet().removeIf(key -> key.mount == mount);
         next.descriptors.keySet().removeIf(key -> key.mount == mount);
         return next;
     }
@@ -306,7 +306,7 @@ final class Model {
         Model next = copy();
         Integer file = next.descriptors.remove(new Key(step.actor(), step.slot()));
         if (file != null) {
-            next.drafts.remove(new Key(step.actor(), file));
+            next.dirtyFiles.remove(new Key(step.actor(), file));
         }
         return next;
     }
@@ -362,7 +362,7 @@ final class Model {
     }
 
     private List<Object> state() {
-        return List.of(names, stored, drafts, descriptors);
+        return List.of(names, stored, dirtyFiles, descriptors);
     }
 
     @Override
@@ -382,6 +382,6 @@ final class Model {
                 .append('=')
                 .append(file == DIRECTORY ? "dir" : shown(stored.get(file)))
                 .append(' '));
-        return text.append("drafts ").append(drafts.size()).toString();
+        return text.append("drafts ").append(dirtyFiles.size()).toString();
     }
 }

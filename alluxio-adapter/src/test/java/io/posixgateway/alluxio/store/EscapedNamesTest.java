@@ -238,7 +238,7 @@ class EscapedNamesTest {
     }
 
     @Test
-    void nextProcess_findsDraftsAndNodesOfSuchNames(@TempDir Path folder) {
+    void nextProcess_findsDirtyFilesAndNodesOfSuchNames(@TempDir Path folder) {
         MemoryMount before = MemoryMount.of(cluster.connect()).openKept(folder.resolve("1"), null);
         before.mkdir("/d?");
         MemoryMount.OpenFile open = before.create("/d?/a\uDCFF");

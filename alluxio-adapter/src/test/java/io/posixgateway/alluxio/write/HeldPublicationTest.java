@@ -111,7 +111,7 @@ class HeldPublicationTest {
         AsyncCall publishing = AsyncCall.start(publication);
         worker.await();
         AsyncCall chmod = AsyncCall.start(() -> mount.requests().chmod(node.id(), 0600));
-        Eventually.holds("the change of the mode waits", () -> Stacks.threadsIn(Draft.class, "await") > 0);
+        Eventually.holds("the change of the mode waits", () -> Stacks.threadsIn(DirtyFile.class, "await") > 0);
         worker.open();
         publishing.await();
         chmod.await();

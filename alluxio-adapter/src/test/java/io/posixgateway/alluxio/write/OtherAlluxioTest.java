@@ -57,7 +57,7 @@ class OtherAlluxioTest {
     }
 
     @Test
-    void draft_ofOpenFile_isNotWrittenIntoAStrangersFile() throws Exception {
+    void dirtyFile_ofOpenFile_isNotWrittenIntoAStrangersFile() throws Exception {
         dead.write("/mine", "mine");
         OpenFile file = dead.openToWrite("/mine").write("DRAFT OF MINE");
         dead.kill();
@@ -162,7 +162,7 @@ class OtherAlluxioTest {
 
     /** The volume of this name is another directory now: what is outside of it is not its to change. */
     @Test
-    void draft_ofAnotherRoot_isSetAside() throws Exception {
+    void dirtyFile_ofAnotherRoot_isSetAside() throws Exception {
         dead.write("/file", "text");
         OpenFile file = dead.openToWrite("/file").write("text");
         file.fsync();

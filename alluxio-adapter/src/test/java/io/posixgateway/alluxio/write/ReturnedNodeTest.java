@@ -68,7 +68,7 @@ class ReturnedNodeTest {
     }
 
     @Test
-    void openDraft_whoseFileAnotherNodeHasWrittenSince_isSetAside() throws Exception {
+    void openDirtyFile_whoseFileAnotherNodeHasWrittenSince_isSetAside() throws Exception {
         other.write("/file", "begun from");
         dead.openToWrite("/file").write("STALE DRAFT");
         other.write("/file", "acknowledged elsewhere");
@@ -82,7 +82,7 @@ class ReturnedNodeTest {
     }
 
     @Test
-    void openDraft_thatNobodySynced_isSetAsideThoughNobodyElseWrote() throws Exception {
+    void openDirtyFile_thatNobodySynced_isSetAsideThoughNobodyElseWrote() throws Exception {
         other.write("/file", "begun from");
         OpenFile file = dead.openToWrite("/file").write("synced....");
         file.fsync();

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -370,7 +370,7 @@ class StaleWorkerWritesTest {
         first.write("/file", "first");
         first.write("/file", "second");
         assertThat(records(first.folder())).isNotEmpty().anySatisfy(file -> {
-            DraftRecord record = Objects.requireNonNull(DraftRecord.read(file));
+            DirtyFileRecord record = Objects.requireNonNull(DirtyFileRecord.read(file));
             assertThat(record.isDoubtful()).isTrue();
             assertThat(record.content().path()).isEqualTo("/file");
         });

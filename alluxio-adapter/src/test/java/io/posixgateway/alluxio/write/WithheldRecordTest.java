@@ -155,7 +155,7 @@ class WithheldRecordTest {
 
     /** As after a cleaning of temporary files: a writer is not told that what he wrote is safe. */
     @Test
-    void draft_whoseContentIsGone_failsItsNextFsync() throws Exception {
+    void dirtyFile_whoseContentIsGone_failsItsNextFsync() throws Exception {
         OpenFile file = killed.create("/file").write("text");
         killed.kill();
         Files.delete(SpoolFolder.spoolOf(recordOf("text")));
@@ -233,7 +233,7 @@ class WithheldRecordTest {
 
     /** Alluxio answers, but never for this file. */
     @Test
-    void draft_thatCannotBeRestored_failsAloneAndOpensTheWayForOthers() throws Exception {
+    void dirtyFile_thatCannotBeRestored_failsAloneAndOpensTheWayForOthers() throws Exception {
         killed.write("/d", "old");
         OpenFile bad = killed.openToWrite("/d").write("bad");
         OpenFile good = killed.create("/good").write("good");

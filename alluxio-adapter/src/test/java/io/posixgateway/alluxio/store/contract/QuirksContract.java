@@ -84,7 +84,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("there"))).isEqualTo("old");
     }
 
-    /** A file that goes to the UFS cannot be renamed before it is complete: the UFS does not have it. Drafts.move publishes first. */
+    /** A file that goes to the UFS cannot be renamed before it is complete: the UFS does not have it. Dirty files.move publishes first. */
     @Test
     void rename_ofIncompleteFile_isEio() throws Exception {
         FileSink sink = begin(store, at("file"));
@@ -95,7 +95,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("file"))).isEqualTo("content");
     }
 
-    /** One that goes to workers alone can; then its writer completes what is at the old path: nothing. Drafts.move, FileSink.isAt. */
+    /** One that goes to workers alone can; then its writer completes what is at the old path: nothing. Dirty files.move, FileSink.isAt. */
     @Test
     void rename_ofIncompleteCachedFile_losesItForItsWriter() throws Exception {
         Store cached = fixture.client(WriteType.MUST_CACHE, 0);
@@ -178,7 +178,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("file"))).isEqualTo("content");
     }
 
-    /** What is written while a directory above is renamed goes to the old place in the UFS. Drafts.completeStreams, FileSink.isAt. */
+    /** What is written while a directory above is renamed goes to the old place in the UFS. Dirty files.completeStreams, FileSink.isAt. */
     @Test
     void complete_afterARenameAbove_failsAndLeavesTheFileAtTheOldPlace() throws Exception {
         store.makeDirectory(at("dir"), 0755, Map.of());

@@ -10,7 +10,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.NodeIds;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -19,11 +19,11 @@ import java.nio.ByteBuffer;
 /**
  * The files being changed on this mount, by node. Any thread.
  *
- * <p>A draft begins with the creation of a file, or with the first change of an existing one, whose content is copied then;
+ * <p>A dirty file begins with the creation of a file, or with the first change of an existing one, whose content is copied then;
  * it ends when the last handle that can write is closed. While it lives, everything that is read of the node comes from it.
  * What is asked with {@code mayWait} false returns {@link FileSystem#WOULD_WAIT} rather than wait for a publication.
  */
-public final class Drafts extends DraftTable implements AutoCloseable {
+public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     private final Store store;
     private final Metadata metadata;
     private final FactsReader reader;
@@ -36,7 +36,7 @@ public final class Drafts extends DraftTable implements AutoCloseable {
     private final Withheld withheld;
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
-    public Drafts(
+    public DirtyFiles(
             Store store,
             Metadata metadata,
             FactsReader reader,
@@ -51,7 +51,7 @@ public final class Drafts extends DraftTable implements AutoCloseable {
         this.withheld = new Withheld(folder);
         this.reservations = publisher.reservations;
         this.streams = new Streams(store, metadata, publisher.late, publisher.replacer, streamFromBytes);
-        this.commits = new Commits(store, metadata, folder, publisher, streams, drafts);
+        this.commits = new Commits(store, metadata, folder, publisher, streams, dirtyFiles);
         this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
     }
 
@@ -65,15 +65,15 @@ public final class Drafts extends DraftTable implements AutoCloseable {
      *
      * @param opened somebody will have it open, and close it
      */
-    public NewDraft prepare(String path, FileStatus planned, boolean opened) throws StoreException {
+    public PendingCreate prepare(String path, FileStatus planned, boolean opened) throws StoreException {
         Spool spool = folder.make();
-        DraftRecord record = null;
+        DirtyFileRecord record = null;
         try {
-            record = folder.record(spool, new DraftRecord.Content(0, 0, path, planned));
+            record = folder.record(spool, new DirtyFileRecord.Content(0, 0, path, planned));
             record.pending(opened);
-            return new NewDraft(spool, record);
+            return new PendingCreate(spool, record);
         } catch (StoreException e) {
-            Draft.remove(spool, record, false);
+            DirtyFile.remove(spool, record, false);
             throw e;
         }
     }
@@ -84,7 +84,7 @@ public final class Drafts extends DraftTable implements AutoCloseable {
     }
 
     /** A new file, whose name is taken in Alluxio. */
-    public void created(Inode inode, FileSink reserved, Facts facts, NewDraft made) throws StoreException {
+    public void created(Inode inode, FileSink reserved, Facts facts, PendingCreate made) throws StoreException {
         made.record.identify(inode.node(), inode.fileId());
         String path = made.record.content().path();
         int madeSeconds = (int) (reserved.madeMillis() / 1000);
@@ -94,9 +94,9 @@ public final class Drafts extends DraftTable implements AutoCloseable {
         }
         made.record.mark(Phase.SPOOLED);
         DirtyState state = new DirtyState.Created(reserved, metadata.nowNanos(), false);
-        Draft draft = new Draft(inode, made.spool, made.record, facts, metadata.clock(), state);
-        draft.creation = made.record.isStored() ? null : made.creation();
-        drafts.put(inode.node(), draft);
+        DirtyFile dirtyFile = new DirtyFile(inode, made.spool, made.record, facts, metadata.clock(), state);
+        dirtyFile.creation = made.record.isStored() ? null : made.creation();
+        dirtyFiles.put(inode.node(), dirtyFile);
     }
 
     Doubtful doubtful() {
@@ -115,16 +115,16 @@ public final class Drafts extends DraftTable implements AutoCloseable {
             Facts facts = metadata.refresh(inode);
             // What cannot be made anew is refused now, not at its publication.
             AttributeEdit.ownedBy(facts, store.user());
-            Draft draft = originals.draft(inode, facts, mostBytes > 0);
-            draft.lock.lock();
+            DirtyFile dirtyFile = originals.dirtyFile(inode, facts, mostBytes > 0);
+            dirtyFile.lock.lock();
             try {
-                if (drafts.putIfAbsent(inode.node(), draft) != null) {
-                    Draft.remove(draft.spool, draft.record, false);
+                if (dirtyFiles.putIfAbsent(inode.node(), dirtyFile) != null) {
+                    DirtyFile.remove(dirtyFile.spool, dirtyFile.record, false);
                     continue;
                 }
-                copy(draft, Math.min(mostBytes, facts.lengthBytes()));
+                copy(dirtyFile, Math.min(mostBytes, facts.lengthBytes()));
             } finally {
-                draft.unlock();
+                dirtyFile.unlock();
             }
         }
     }
@@ -133,31 +133,31 @@ public final class Drafts extends DraftTable implements AutoCloseable {
     public void take(Inode inode) throws StoreException {
         do {
             begin(inode, Long.MAX_VALUE);
-        } while (surely(inode, draft -> 0) == NO_DRAFT);
+        } while (surely(inode, dirtyFile -> 0) == NO_DIRTY_FILE);
     }
 
-    /** Takes over the content; from then on the record counts. A draft with a part of it would be taken for the file. */
-    private void copy(Draft draft, long bytes) throws StoreException {
+    /** Takes over the content; from then on the record counts. A dirty file with a part of it would be taken for the file. */
+    private void copy(DirtyFile dirtyFile, long bytes) throws StoreException {
         boolean isWhole = false;
         try {
-            originals.copy(draft, bytes);
+            originals.copy(dirtyFile, bytes);
             isWhole = true;
         } finally {
             if (!isWhole) {
-                Facts facts = draft.facts;
-                commits.end(draft, false);
-                if (draft.inode.unlinked()) {
-                    draft.inode.see(facts); // nobody else knows them
+                Facts facts = dirtyFile.facts;
+                commits.end(dirtyFile, false);
+                if (dirtyFile.inode.unlinked()) {
+                    dirtyFile.inode.see(facts); // nobody else knows them
                 }
             }
         }
     }
 
-    /** As {@link #with} for work on the content. A stream is completed first, and then the file is no draft any more. */
+    /** As {@link #with} for work on the content. A stream is completed first, and then the file is no dirty file any more. */
     private int inSpool(Inode inode, boolean mayWait, Work work) throws StoreException {
-        int done = with(inode, mayWait, draft -> {
-            draft.checkLost();
-            return draft.is(Phase.STREAMING) ? STREAMED : work.on(draft);
+        int done = with(inode, mayWait, dirtyFile -> {
+            dirtyFile.checkLost();
+            return dirtyFile.is(Phase.STREAMING) ? STREAMED : work.on(dirtyFile);
         });
         return completed(inode, mayWait, done);
     }
@@ -171,46 +171,46 @@ public final class Drafts extends DraftTable implements AutoCloseable {
             return FileSystem.WOULD_WAIT;
         }
         publish(inode, true);
-        return NO_DRAFT;
+        return NO_DIRTY_FILE;
     }
 
     /** Nobody misses the content any more: it need not go on to Alluxio, and its loss no longer counts. */
-    private int forgive(Draft draft) throws StoreException {
-        if (draft.is(Phase.STREAMING) || draft.is(Phase.LOST)) {
-            streams.forgive(draft);
+    private int forgive(DirtyFile dirtyFile) throws StoreException {
+        if (dirtyFile.is(Phase.STREAMING) || dirtyFile.is(Phase.LOST)) {
+            streams.forgive(dirtyFile);
         }
         return 0;
     }
 
     /** It is being streamed. */
-    private static final int STREAMED = NO_DRAFT - 1;
+    private static final int STREAMED = NO_DIRTY_FILE - 1;
 
-    /** Bytes read, WOULD_WAIT or NO_DRAFT. */
+    /** Bytes read, WOULD_WAIT or NO_DIRTY_FILE. */
     public int read(Inode inode, boolean mayWait, long offset, ByteBuffer into) throws StoreException {
-        if (drafts.get(inode.node()) == null) {
+        if (dirtyFiles.get(inode.node()) == null) {
             withheld.check(inode.node(), false);
-            return NO_DRAFT;
+            return NO_DIRTY_FILE;
         }
-        return inSpool(inode, mayWait, draft -> draft.spool.read(offset, into));
+        return inSpool(inode, mayWait, dirtyFile -> dirtyFile.spool.read(offset, into));
     }
 
-    /** Bytes written, WOULD_WAIT or NO_DRAFT. */
+    /** Bytes written, WOULD_WAIT or NO_DIRTY_FILE. */
     public int write(Inode inode, boolean mayWait, long offset, ByteBuffer data) throws StoreException {
-        int done = with(inode, mayWait, draft -> {
-            boolean inSequence = streams.takes(draft, offset, data.remaining());
+        int done = with(inode, mayWait, dirtyFile -> {
+            boolean inSequence = streams.takes(dirtyFile, offset, data.remaining());
             if (inSequence && !mayWait) {
                 return FileSystem.WOULD_WAIT;
             }
-            draft.checkLost();
-            int appended = inSequence ? streams.append(draft, data) : 0;
+            dirtyFile.checkLost();
+            int appended = inSequence ? streams.append(dirtyFile, data) : 0;
             if (appended > 0) {
                 return appended;
             }
-            if (draft.is(Phase.STREAMING)) {
+            if (dirtyFile.is(Phase.STREAMING)) {
                 return STREAMED;
             }
-            draft.touch();
-            return draft.spool.write(offset, data);
+            dirtyFile.touch();
+            return dirtyFile.spool.write(offset, data);
         });
         return completed(inode, mayWait, done);
     }
@@ -226,34 +226,34 @@ public final class Drafts extends DraftTable implements AutoCloseable {
         }
         do {
             begin(inode, bytes);
-        } while (truncateDraft(inode, bytes, unopened) == NO_DRAFT);
+        } while (truncateDirtyFile(inode, bytes, unopened) == NO_DIRTY_FILE);
     }
 
-    /** As fallocate(2), in a file that is being changed: 0 or NO_DRAFT. Waits. */
+    /** As fallocate(2), in a file that is being changed: 0 or NO_DIRTY_FILE. Waits. */
     public int allocate(Inode inode, long offset, long bytes, int mode) throws StoreException {
-        return inSpool(inode, true, draft -> draft.allocate(offset, bytes, mode));
+        return inSpool(inode, true, dirtyFile -> dirtyFile.allocate(offset, bytes, mode));
     }
 
-    /** 0; or NO_DRAFT, where one that there was has ended meanwhile. */
-    private int truncateDraft(Inode inode, long bytes, boolean unopened) throws StoreException {
-        return inSpool(inode, true, draft -> {
-            if (draft.spool.lengthBytes() != bytes) {
-                draft.spool.truncate(bytes);
+    /** 0; or NO_DIRTY_FILE, where one that there was has ended meanwhile. */
+    private int truncateDirtyFile(Inode inode, long bytes, boolean unopened) throws StoreException {
+        return inSpool(inode, true, dirtyFile -> {
+            if (dirtyFile.spool.lengthBytes() != bytes) {
+                dirtyFile.spool.truncate(bytes);
             }
-            draft.touchAlone(); // to the same length, too: its times move
+            dirtyFile.touchAlone(); // to the same length, too: its times move
             if (unopened) {
-                draft.noteUnopened();
+                dirtyFile.noteUnopened();
             }
             return 0;
         });
     }
 
-    /** Changes attributes of a file that is being changed; 0 or NO_DRAFT. */
+    /** Changes attributes of a file that is being changed; 0 or NO_DIRTY_FILE. */
     public int change(Inode inode, boolean givesTime, AttributeEdit.Edit edit) throws StoreException {
-        return with(inode, true, draft -> {
-            Facts changed = reader.read(edit.of(draft.facts), draft.facts.fetchedNanos());
-            draft.change(changed.raw(), givesTime); // where that cannot be recorded, nothing is changed
-            draft.facts = changed;
+        return with(inode, true, dirtyFile -> {
+            Facts changed = reader.read(edit.of(dirtyFile.facts), dirtyFile.facts.fetchedNanos());
+            dirtyFile.change(changed.raw(), givesTime); // where that cannot be recorded, nothing is changed
+            dirtyFile.facts = changed;
             return 0;
         });
     }
@@ -266,25 +266,25 @@ public final class Drafts extends DraftTable implements AutoCloseable {
      */
     public void publish(Inode inode, boolean evenUntouched) throws StoreException {
         if (has(inode)) {
-            Work work = draft -> publishWaitedFor(draft, evenUntouched);
+            Work work = dirtyFile -> publishWaitedFor(dirtyFile, evenUntouched);
             metadata.moves().stay(inode, () -> with(inode, true, work));
         }
     }
 
     /** The program waits for it whose request this thread serves. */
-    private int publishWaitedFor(Draft draft, boolean evenUntouched) throws StoreException {
-        commits.commit(draft, evenUntouched, Waiter.ofThread(metadata.clock()));
+    private int publishWaitedFor(DirtyFile dirtyFile, boolean evenUntouched) throws StoreException {
+        commits.commit(dirtyFile, evenUntouched, Waiter.ofThread(metadata.clock()));
         return 0;
     }
 
     /**
-     * No handle can write any more: publishes what is left, and ends the draft. That of a deleted file ends by discard.
+     * No handle can write any more: publishes what is left, and ends the dirty file. That of a deleted file ends by discard.
      *
      * @param unseen may others have it open all the same? Then what cannot be published stays: they are to hear of it
      */
     public void lastWriterClosed(Inode inode, boolean unseen) throws StoreException {
         if (has(inode)) {
-            metadata.moves().staySurely(inode, () -> surely(inode, draft -> commits.finishUnlessOpen(draft, unseen)));
+            metadata.moves().staySurely(inode, () -> surely(inode, dirtyFile -> commits.finishUnlessOpen(dirtyFile, unseen)));
         }
     }
 
@@ -296,7 +296,7 @@ public final class Drafts extends DraftTable implements AutoCloseable {
 
     /** The file loses its name by this step: nobody publishes it meanwhile, or afterwards. */
     public void unlink(Inode inode, Step step) throws StoreException {
-        if (with(inode, true, draft -> draft.unlink(step)) == NO_DRAFT) {
+        if (with(inode, true, dirtyFile -> dirtyFile.unlink(step)) == NO_DIRTY_FILE) {
             step.run();
             inode.markUnlinked();
         }
@@ -305,13 +305,13 @@ public final class Drafts extends DraftTable implements AutoCloseable {
 
     /** Before a file loses its name for good: completes its stream. Where that fails the content is lost, as its writer is told. */
     public void completeStream(Inode inode) throws StoreException {
-        Draft draft = drafts.get(inode.node());
+        DirtyFile dirtyFile = dirtyFiles.get(inode.node());
         try {
-            if (draft != null && draft.isStreaming()) {
+            if (dirtyFile != null && dirtyFile.isStreaming()) {
                 publish(inode, true);
             }
         } catch (StoreException e) {
-            if (!draft.is(Phase.LOST)) {
+            if (!dirtyFile.is(Phase.LOST)) {
                 throw e;
             }
         }
@@ -319,26 +319,26 @@ public final class Drafts extends DraftTable implements AutoCloseable {
 
     /** Publishes the file, and renames it by this step: nobody publishes it meanwhile. */
     public void move(Inode inode, Step step) throws StoreException {
-        int done = with(inode, true, draft -> {
-            publishWaitedFor(draft, true);
+        int done = with(inode, true, dirtyFile -> {
+            publishWaitedFor(dirtyFile, true);
             step.run();
             return 0;
         });
-        if (done == NO_DRAFT) {
+        if (done == NO_DIRTY_FILE) {
             step.run();
         }
     }
 
     /** The content goes with the last handle: the file was deleted. */
     public void discard(Inode inode) throws StoreException {
-        surely(inode, draft -> commits.end(draft, false));
+        surely(inode, dirtyFile -> commits.end(dirtyFile, false));
     }
 
     /** Leaves everything to the next process, as it is. */
     public void leave() {
         publisher.hurry();
         commits.doubtful.leave();
-        drafts.all().forEach(commits::leave);
+        dirtyFiles.all().forEach(commits::leave);
     }
 
     /**
@@ -357,9 +357,9 @@ public final class Drafts extends DraftTable implements AutoCloseable {
 
     /** While the directory of this path is being moved: what is streamed, or where files are copied is new, below it is completed first. */
     public void completeNew(String directory, boolean copies) throws StoreException {
-        for (Draft draft : drafts.all()) {
-            if (draft.isNew(copies) && draft.record.content().path().startsWith(directory + "/")) {
-                publish(draft.inode, true);
+        for (DirtyFile dirtyFile : dirtyFiles.all()) {
+            if (dirtyFile.isNew(copies) && dirtyFile.record.content().path().startsWith(directory + "/")) {
+                publish(dirtyFile.inode, true);
             }
         }
     }
@@ -368,9 +368,9 @@ public final class Drafts extends DraftTable implements AutoCloseable {
     @Override
     public void close() {
         publisher.hurry();
-        new LastUploads(metadata.clock(), folder).run(drafts.all(), draft -> {
-            metadata.moves().staySurely(draft.inode, () -> surely(draft.inode, commits::finish));
-            discard(draft.inode);
+        new LastUploads(metadata.clock(), folder).run(dirtyFiles.all(), dirtyFile -> {
+            metadata.moves().staySurely(dirtyFile.inode, () -> surely(dirtyFile.inode, commits::finish));
+            discard(dirtyFile.inode);
         });
         commits.doubtful.close();
         reservations.close();

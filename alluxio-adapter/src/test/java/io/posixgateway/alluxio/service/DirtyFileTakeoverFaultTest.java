@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Nothing is started while they are open: each child of this process would close, and so publish, what this one has open.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class KeptDraftsFaultTest {
+class DirtyFileTakeoverFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final String RECOVERED = "changed files of an earlier process are recovered";
     private static final String FAILED = "Upload failed";

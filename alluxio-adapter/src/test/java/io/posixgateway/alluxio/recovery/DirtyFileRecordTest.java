@@ -14,18 +14,18 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class DraftRecordTest {
+class DirtyFileRecordTest {
     private static final int COUNTS = 1 << 30;
 
     private final Path file;
 
-    DraftRecordTest(@TempDir Path folder) {
+    DirtyFileRecordTest(@TempDir Path folder) {
         file = folder.resolve("spool-1.draft");
     }
 
-    private DraftRecord made() throws Exception {
+    private DirtyFileRecord made() throws Exception {
         Files.deleteIfExists(file);
-        return DraftRecord.make(file, new DraftRecord.Content(9, 7, "/a/b", status(0644)));
+        return DirtyFileRecord.make(file, new DirtyFileRecord.Content(9, 7, "/a/b", status(0644)));
     }
 
     private static FileStatus status(int mode) {
@@ -40,7 +40,7 @@ class DraftRecordTest {
     }
 
     private void assertRead(Phase phase, boolean hasContent) throws StoreException {
-        DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
+        DirtyFileRecord read = Objects.requireNonNull(DirtyFileRecord.read(file));
         assertThat(read.phase(hasContent)).isEqualTo(phase);
     }
 
@@ -65,7 +65,7 @@ class DraftRecordTest {
 
     @Test
     void streamedFile_isLostOnceItsSpoolIsEmpty() throws Exception {
-        DraftRecord record = made();
+        DirtyFileRecord record = made();
         record.mark(Phase.SPOOLED);
         record.mark(Phase.STREAMING);
         assertRead(Phase.SPOOLED, true);
@@ -76,7 +76,7 @@ class DraftRecordTest {
 
     @Test
     void change_givesBackWhatItTook_andNothingElse() throws Exception {
-        DraftRecord record = made();
+        DirtyFileRecord record = made();
         record.pending(true);
         record.mark(Phase.UNSTABLE);
         record.mark(Phase.SPOOLED);
@@ -95,13 +95,13 @@ class DraftRecordTest {
 
     @Test
     void a_record_counts_once_a_state_was_put_and_says_what_was_stored_last() throws Exception {
-        DraftRecord record = DraftRecord.make(file, new DraftRecord.Content(0, 0, "/a/b", status(0644)));
-        assertThat(DraftRecord.read(file)).isNull();
+        DirtyFileRecord record = DirtyFileRecord.make(file, new DirtyFileRecord.Content(0, 0, "/a/b", status(0644)));
+        assertThat(DirtyFileRecord.read(file)).isNull();
         record.mark(Phase.PENDING);
         record.identify(9, 7);
         record.mark(Phase.SPOOLED);
         record.change(status(0600), false);
-        DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
+        DirtyFileRecord read = Objects.requireNonNull(DirtyFileRecord.read(file));
         assertThat(read.content().node()).isEqualTo(9);
         assertThat(read.content().fileId()).isEqualTo(7);
         assertThat(read.content().path()).isEqualTo("/a/b");
@@ -129,11 +129,11 @@ class DraftRecordTest {
 
     @Test
     void what_is_in_doubt_says_where_and_since_when() throws Exception {
-        DraftRecord record = made();
+        DirtyFileRecord record = made();
         record.mark(Phase.SPOOLED);
         record.doubt(9, 8, "/a/c");
         Files.setLastModifiedTime(file, FileTime.fromMillis(1_000));
-        DraftRecord read = Objects.requireNonNull(DraftRecord.read(file));
+        DirtyFileRecord read = Objects.requireNonNull(DirtyFileRecord.read(file));
         assertThat(read.isDoubtful()).isTrue();
         assertThat(read.content().fileId()).isEqualTo(8);
         assertThat(read.content().path()).isEqualTo("/a/c");

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the next process must know of a changed file, in a small file beside its spool file: {version, state, node, file id,
- * path, status}. It counts only once a state was put, which is written last. Guarded by the draft that owns it.
+ * path, status}. It counts only once a state was put, which is written last. Guarded by the dirty file that owns it.
  */
-public final class DraftRecord {
+public final class DirtyFileRecord {
     // What the bits say of the phase is written in bit(), mark() and phase() alone.
     private static final int DIRTY = 1;
     /** The attributes differ from those in Alluxio. */
@@ -61,20 +61,20 @@ public final class DraftRecord {
     private Content content;
     private int state;
 
-    private DraftRecord(@Nullable Path file, Content content, int state) {
+    private DirtyFileRecord(@Nullable Path file, Content content, int state) {
         this.file = file;
         this.content = content;
         this.state = state;
     }
 
     /** A record of a volume that nobody keeps: stored nowhere. */
-    public static DraftRecord unstored(Content content) {
-        return new DraftRecord(null, content, 0);
+    public static DirtyFileRecord unstored(Content content) {
+        return new DirtyFileRecord(null, content, 0);
     }
 
     /** A new record, which does not count yet. */
-    public static DraftRecord make(Path file, Content content) throws StoreException {
-        DraftRecord record = new DraftRecord(file, content, 0);
+    public static DirtyFileRecord make(Path file, Content content) throws StoreException {
+        DirtyFileRecord record = new DirtyFileRecord(file, content, 0);
         record.store(made -> {
             try {
                 Files.write(made, RecordCodec.encode(content, 0), StandardOpenOption.CREATE_NEW);
@@ -91,7 +91,7 @@ public final class DraftRecord {
      *
      * @throws StoreException it is damaged, of another version, or cannot be read: it is to be kept
      */
-    public static @Nullable DraftRecord read(Path file) throws StoreException {
+    public static @Nullable DirtyFileRecord read(Path file) throws StoreException {
         try {
             byte[] bytes = Files.readAllBytes(file);
             ByteBuffer head = ByteBuffer.wrap(bytes);
@@ -108,7 +108,7 @@ public final class DraftRecord {
             if (in.available() > 0 || !content.path().startsWith("/")) {
                 throw new IOException("it is damaged");
             }
-            return (state & COUNTS) == 0 ? null : new DraftRecord(file, content, state);
+            return (state & COUNTS) == 0 ? null : new DirtyFileRecord(file, content, state);
         } catch (EOFException e) {
             throw failure(file, new IOException("it is truncated", e));
         } catch (IOException e) {

@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Phase;
@@ -26,18 +26,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the drafts of an earlier process again, before the first request that could meet one. For one thread, after
+ * Makes the dirty files of an earlier process again, before the first request that could meet one. For one thread, after
  * {@link #begin} perhaps another.
  *
- * <p>While the kernel knows the nodes, an open draft goes on as one. A file that the earlier process was making stands
+ * <p>While the kernel knows the nodes, an open dirty file goes on as one. A file that the earlier process was making stands
  * incomplete in Alluxio under its name. Publishing replaces it in one step, as it replaces any file, and the node stays what the
  * kernel knows. If the earlier process died while it published, publishing again does no harm. Who closes a file while nobody
  * serves is heard by the next process: the kernel keeps the requests.
  *
- * <p>Without that kernel the writers are gone, and {@link Returned} says what of their drafts still counts.
+ * <p>Without that kernel the writers are gone, and {@link Returned} says what of their dirty files still counts.
  */
-public final class DraftRecovery {
-    private static final Logger LOG = LoggerFactory.getLogger(DraftRecovery.class);
+public final class DirtyFileRecovery {
+    private static final Logger LOG = LoggerFactory.getLogger(DirtyFileRecovery.class);
 
     /** So often one is tried while others go on: about 5 s, not as long as calls wait. */
     private static final int MOST_TRIES = 5;
@@ -51,11 +51,11 @@ public final class DraftRecovery {
     private final SpoolFolder folder;
     private final NodeLog nodes;
     private final KnownAlluxio alluxio;
-    private final DraftRestorer restorer;
+    private final DirtyFileRestorer restorer;
     /** Records not yet restored. */
     private final Deque<Path> left = new ArrayDeque<>();
-    /** Nodes with a draft that is, or was, to be restored. Written by begin only. */
-    private final Set<Long> drafted = new HashSet<>();
+    /** Nodes with a dirty file that is, or was, to be restored. Written by begin only. */
+    private final Set<Long> dirty = new HashSet<>();
 
     /** Restored ones without a name, which somebody may have open. Any thread. */
     private final Queue<Inode> nameless = new ConcurrentLinkedQueue<>();
@@ -66,7 +66,7 @@ public final class DraftRecovery {
     private int restored;
     private volatile boolean refused;
 
-    public DraftRecovery(
+    public DirtyFileRecovery(
             KnownAlluxio alluxio,
             Metadata metadata,
             InodeTable table,
@@ -79,16 +79,16 @@ public final class DraftRecovery {
         this.table = table;
         this.folder = folder;
         this.nodes = nodes;
-        this.restorer = new DraftRestorer(store, metadata, table, reader, folder, nodes);
+        this.restorer = new DirtyFileRestorer(store, metadata, table, reader, folder, nodes);
     }
 
     /**
      * Restores nodes, without asking Alluxio.
      *
      * @param kernelGoesOn the kernel still knows the nodes; if not, what still counts is published and all is forgotten
-     * @return are there drafts to {@link #restore}?
+     * @return are there dirty files to {@link #restore}?
      */
-    public boolean begin(boolean kernelGoesOn, Drafts drafts) throws StoreException {
+    public boolean begin(boolean kernelGoesOn, DirtyFiles dirtyFiles) throws StoreException {
         restorer.goesOn = kernelGoesOn;
         if (kernelGoesOn) {
             nodes.inherited().forEach((node, fileId) -> table.restore(node, fileId, false));
@@ -96,19 +96,19 @@ public final class DraftRecovery {
         }
         for (Path file : folder.records()) {
             try {
-                begin(file, drafts);
+                begin(file, dirtyFiles);
             } catch (StoreException | RuntimeException e) {
-                keep(file, drafts, e);
+                keep(file, dirtyFiles, e);
             }
         }
         return !left.isEmpty();
     }
 
-    private void begin(Path file, Drafts drafts) throws StoreException {
-        DraftRecord record = DraftRecord.read(file);
+    private void begin(Path file, DirtyFiles dirtyFiles) throws StoreException {
+        DirtyFileRecord record = DirtyFileRecord.read(file);
         if (record != null && record.isMarked(Phase.UNSTABLE)) {
             long ageMillis = metadata.clock().epochMillis() - record.storedMillis();
-            drafts.doubtful().inherit(record, Math.max(0, ageMillis)); // a clock may have been set back since
+            dirtyFiles.doubtful().inherit(record, Math.max(0, ageMillis)); // a clock may have been set back since
         }
         if (record != null && restorer.isOnlyDoubtful(record)) {
             left.addLast(file);
@@ -116,24 +116,24 @@ public final class DraftRecovery {
         }
         left.addFirst(file);
         if (restorer.goesOn && record != null && !record.isMarked(Phase.PENDING)) {
-            drafted.add(record.content().node());
+            dirty.add(record.content().node());
             table.restore(record.content().node(), record.content().fileId(), false);
         }
     }
 
     /** One that cannot be gone on with: no other waits for it, and nothing of it is lost. */
-    private void keep(Path file, Drafts drafts, Exception failure) {
+    private void keep(Path file, DirtyFiles dirtyFiles, Exception failure) {
         String why = String.valueOf(failure.getMessage());
         if (restorer.goesOn && isReserving(file)) {
             LOG.error("A name stays in use in Alluxio until the next process finds {}: {}", file, why);
             return;
         }
         if (restorer.goesOn && !isUnborn(file)) {
-            DraftRecord.Ids ids = DraftRecord.ids(file);
+            DirtyFileRecord.Ids ids = DirtyFileRecord.ids(file);
             if (ids != null) {
                 table.restore(ids.node(), nodes.inherited().getOrDefault(ids.node(), ids.fileId()), false);
             }
-            drafts.withheld().add(ids == null ? 0 : ids.node(), file, why);
+            dirtyFiles.withheld().add(ids == null ? 0 : ids.node(), file, why);
             return;
         }
         try {
@@ -150,7 +150,7 @@ public final class DraftRecovery {
     /** Has nobody heard of the file, so that nobody has it open? */
     private static boolean isReserving(Path file) {
         try {
-            DraftRecord record = DraftRecord.read(file);
+            DirtyFileRecord record = DirtyFileRecord.read(file);
             return record != null && record.isMarked(Phase.PENDING);
         } catch (StoreException e) {
             return false;
@@ -159,12 +159,12 @@ public final class DraftRecovery {
 
     /** Was its process killed, or its disk full, while it made the record, before there was anything to write down? */
     private static boolean isUnborn(Path file) {
-        return DraftRecord.ids(file) == null && DraftRecord.isShort(file) && !SpoolFolder.hasContent(file);
+        return DirtyFileRecord.ids(file) == null && DirtyFileRecord.isShort(file) && !SpoolFolder.hasContent(file);
     }
 
     /** Is there something to restore of this node? Any thread, after {@link #begin}. */
     public boolean concerns(long node) {
-        return drafted.contains(node);
+        return dirty.contains(node);
     }
 
     /** Did Alluxio fail to answer, not only answer slowly? Any thread. */
@@ -173,9 +173,9 @@ public final class DraftRecovery {
     }
 
     /** As {@link #restore}; false: Alluxio does not answer. */
-    public boolean tried(Drafts drafts) {
+    public boolean tried(DirtyFiles dirtyFiles) {
         try {
-            restore(drafts);
+            restore(dirtyFiles);
             return true;
         } catch (StoreException e) {
             if (e.isSilence()) {
@@ -189,14 +189,14 @@ public final class DraftRecovery {
     }
 
     /**
-     * Restores the drafts. Waits.
+     * Restores the dirty files. Waits.
      *
      * <p>Each is restored on its own: one that fails stops no other.
      *
      * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again
      */
-    public void restore(Drafts drafts) throws StoreException {
-        StoreException unanswered = restoreLeft(drafts);
+    public void restore(DirtyFiles dirtyFiles) throws StoreException {
+        StoreException unanswered = restoreLeft(dirtyFiles);
         if (unanswered != null) {
             throw unanswered;
         }
@@ -210,7 +210,7 @@ public final class DraftRecovery {
     }
 
     /** Null: nothing is left; else why something is. */
-    private @Nullable StoreException restoreLeft(Drafts drafts) throws StoreException {
+    private @Nullable StoreException restoreLeft(DirtyFiles dirtyFiles) throws StoreException {
         String foreign = left.isEmpty() ? null : alluxio.difference();
         StoreException unanswered = null;
         Deque<Path> again = new ArrayDeque<>();
@@ -219,10 +219,10 @@ public final class DraftRecovery {
                 if (foreign != null) {
                     throw new StoreException(Errno.ESTALE, foreign, null);
                 }
-                restore(file, drafts);
+                restore(file, dirtyFiles);
             } catch (StoreException e) {
                 if (!e.isOutcomeUnknown() || isFailing(file)) {
-                    keep(file, drafts, e);
+                    keep(file, dirtyFiles, e);
                 } else if (!restorer.goesOn && isAnswering()) {
                     left.addLast(file);
                 } else {
@@ -232,7 +232,7 @@ public final class DraftRecovery {
             } catch (RuntimeException e) {
                 LOG.error("Recovering {} failed unexpectedly", file, e);
                 if (isFailing(file)) {
-                    keep(file, drafts, e);
+                    keep(file, dirtyFiles, e);
                 } else {
                     again.add(file);
                     unanswered = new StoreException(Errno.EIO, "Recovering " + file + " failed: " + e, e);
@@ -243,12 +243,12 @@ public final class DraftRecovery {
         return unanswered;
     }
 
-    private void restore(Path file, Drafts drafts) throws StoreException {
-        Draft draft = restorer.draft(file, drafts);
-        if (draft != null) {
-            drafts.adopt(draft);
+    private void restore(Path file, DirtyFiles dirtyFiles) throws StoreException {
+        DirtyFile dirtyFile = restorer.dirtyFile(file, dirtyFiles);
+        if (dirtyFile != null) {
+            dirtyFiles.adopt(dirtyFile);
             restored++;
-            finish(drafts, draft);
+            finish(dirtyFiles, dirtyFile);
         }
     }
 
@@ -275,15 +275,15 @@ public final class DraftRecovery {
         nameless.removeIf(isDone);
     }
 
-    private void finish(Drafts drafts, Draft draft) {
+    private void finish(DirtyFiles dirtyFiles, DirtyFile dirtyFile) {
         try {
-            boolean closed = !restorer.goesOn || draft.record.isUnopened();
-            if (closed && draft.inode.unlinked()) {
-                drafts.discard(draft.inode);
+            boolean closed = !restorer.goesOn || dirtyFile.record.isUnopened();
+            if (closed && dirtyFile.inode.unlinked()) {
+                dirtyFiles.discard(dirtyFile.inode);
             } else if (closed) {
-                drafts.lastWriterClosed(draft.inode, false);
-            } else if (draft.inode.unlinked()) {
-                nameless.add(draft.inode);
+                dirtyFiles.lastWriterClosed(dirtyFile.inode, false);
+            } else if (dirtyFile.inode.unlinked()) {
+                nameless.add(dirtyFile.inode);
             }
         } catch (StoreException e) {
             LOG.error("A changed file of an earlier process could not be uploaded: {}", e.getMessage());

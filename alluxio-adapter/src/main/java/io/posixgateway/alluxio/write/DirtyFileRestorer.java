@@ -9,7 +9,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes one draft of an earlier process again, from its record, or what comes in its place. For {@link DraftRecovery}; waits. */
-final class DraftRestorer {
-    private static final Logger LOG = LoggerFactory.getLogger(DraftRestorer.class);
+/** Makes one dirty file of an earlier process again, from its record, or what comes in its place. For {@link DirtyFileRecovery}; waits. */
+final class DirtyFileRestorer {
+    private static final Logger LOG = LoggerFactory.getLogger(DirtyFileRestorer.class);
 
     private final Store store;
     private final Metadata metadata;
@@ -34,7 +34,7 @@ final class DraftRestorer {
     /** The kernel still knows the nodes. */
     boolean goesOn;
 
-    DraftRestorer(
+    DirtyFileRestorer(
             Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeLog nodes) {
         this.store = store;
         this.metadata = metadata;
@@ -45,15 +45,15 @@ final class DraftRestorer {
         this.returned = new Returned(store, nodes);
     }
 
-    /** Was it published, and closed since, but is not safe yet? Those come after all drafts, which are newer. */
-    boolean isOnlyDoubtful(DraftRecord record) {
+    /** Was it published, and closed since, but is not safe yet? Those come after all dirty files, which are newer. */
+    boolean isOnlyDoubtful(DirtyFileRecord record) {
         return record.isDoubtful() && !record.hasAttributes() && (!goesOn || record.isUnopened());
     }
 
     /** Null: there is nothing to go on with. Whoever asked for a name that was being taken asks again. */
     @Nullable
-    Draft draft(Path file, Drafts drafts) throws StoreException {
-        DraftRecord record = DraftRecord.read(file);
+    DirtyFile dirtyFile(Path file, DirtyFiles dirtyFiles) throws StoreException {
+        DirtyFileRecord record = DirtyFileRecord.read(file);
         Path spool = SpoolFolder.spoolOf(file);
         checkIsThere(record, spool);
         if (record == null || record.isMarked(Phase.PENDING) || !Files.exists(spool)) {
@@ -63,11 +63,11 @@ final class DraftRestorer {
         }
         String why = goesOn ? null : returned.refusal(record, spool);
         if (why != null) {
-            giveUp(record, file, why, drafts);
+            giveUp(record, file, why, dirtyFiles);
             return null;
         }
         if (isOnlyDoubtful(record)) {
-            adopt(drafts, record, spool);
+            adopt(dirtyFiles, record, spool);
             return null;
         }
         Inode inode = inode(record);
@@ -76,12 +76,12 @@ final class DraftRestorer {
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
         Facts facts = reader.read(status, metadata.nowNanos());
         DirtyState state = state(record, content, gone);
-        Draft draft = new Draft(inode, content, record, facts, metadata.clock(), state);
-        draft.restore();
-        return draft;
+        DirtyFile dirtyFile = new DirtyFile(inode, content, record, facts, metadata.clock(), state);
+        dirtyFile.restore();
+        return dirtyFile;
     }
 
-    private static DirtyState state(DraftRecord record, Spool content, boolean gone) {
+    private static DirtyState state(DirtyFileRecord record, Spool content, boolean gone) {
         String path = record.content().path();
         return switch (record.phase(content.lengthBytes() > 0)) {
             case LOST -> new DirtyState.Lost(Streams.left(path));
@@ -93,7 +93,7 @@ final class DraftRestorer {
     }
 
     /** Is it a new file, never uploaded, so that what stands in Alluxio as it is the incomplete file that was made for it? */
-    private static boolean isMadeHere(DraftRecord record) {
+    private static boolean isMadeHere(DirtyFileRecord record) {
         Origin origin = record.origin();
         return origin != null
                 && origin.lengthBytes() == Origin.NEW
@@ -101,30 +101,30 @@ final class DraftRestorer {
     }
 
     /** The same, as far as the record of an earlier version says it. */
-    private static boolean mayBeIncomplete(DraftRecord record) {
+    private static boolean mayBeIncomplete(DirtyFileRecord record) {
         boolean spooled = record.isMarked(Phase.SPOOLED) && record.content().fileId() != 0;
         return spooled && (record.origin() == null || isMadeHere(record));
     }
 
     /** Was there content that is nowhere else, and that its end does not remove before the record? */
-    private void checkIsThere(@Nullable DraftRecord record, Path spool) throws StoreException {
+    private void checkIsThere(@Nullable DirtyFileRecord record, Path spool) throws StoreException {
         if (goesOn && record != null && record.phase(false) == Phase.SPOOLED && Files.notExists(spool)) {
             throw new StoreException(Errno.ENODATA, "its spool file " + spool + " is gone", null);
         }
     }
 
-    private void undo(@Nullable DraftRecord record, Path spool) throws StoreException {
+    private void undo(@Nullable DirtyFileRecord record, Path spool) throws StoreException {
         if (record != null && record.isMarked(Phase.PENDING)) {
-            DraftRecord.Content content = record.content();
-            Reservations.undo(store, NewDraft.creation(spool, content));
+            DirtyFileRecord.Content content = record.content();
+            Reservations.undo(store, PendingCreate.creation(spool, content));
         }
     }
 
     /** Its writer is gone, and it does not count: where it holds content, that is set aside. */
-    private void giveUp(DraftRecord record, Path file, String why, Drafts drafts) throws StoreException {
+    private void giveUp(DirtyFileRecord record, Path file, String why, DirtyFiles dirtyFiles) throws StoreException {
         String path = record.content().path();
         if (mayBeIncomplete(record)) {
-            drafts.reservations().remove(path, record.content().fileId());
+            dirtyFiles.reservations().remove(path, record.content().fileId());
         }
         if (why.equals(Returned.NOTHING)) {
             folder.remove(file);
@@ -136,16 +136,16 @@ final class DraftRestorer {
         }
     }
 
-    private void adopt(Drafts drafts, DraftRecord record, Path spool) throws StoreException {
+    private void adopt(DirtyFiles dirtyFiles, DirtyFileRecord record, Path spool) throws StoreException {
         if (goesOn) {
             withdraw(record.content());
         }
         record.unopened();
-        drafts.doubtful().keep(folder.open(spool), record);
+        dirtyFiles.doubtful().keep(folder.open(spool), record);
     }
 
     /** Where a later publication of the node was announced, but did not replace the file, the node is still that file. */
-    private void withdraw(DraftRecord.Content published) throws StoreException {
+    private void withdraw(DirtyFileRecord.Content published) throws StoreException {
         Inode known = table.get(published.node());
         if (known != null && known.fileId() != published.fileId()) {
             String path = returned.where(published.fileId());
@@ -156,8 +156,8 @@ final class DraftRestorer {
         }
     }
 
-    private Inode inode(DraftRecord record) throws StoreException {
-        DraftRecord.Content content = record.content();
+    private Inode inode(DirtyFileRecord record) throws StoreException {
+        DirtyFileRecord.Content content = record.content();
         // A publication since then made another file of it, of which the record does not know.
         long fileId = nodes.inherited().getOrDefault(content.node(), content.fileId());
         Inode inode = table.restore(content.node(), fileId, false);
@@ -186,7 +186,7 @@ final class DraftRestorer {
      * That its name is taken away is noted before Alluxio is asked for that. Where the process ended in between, the file has its name,
      * and keeps it unless the kernel sends that request again: older kernels do not, and this time it may fail.
      */
-    private static void keepName(DraftRecord record, String path) throws StoreException {
+    private static void keepName(DirtyFileRecord record, String path) throws StoreException {
         if (record.isMarked(Phase.UNLINKED)) {
             LOG.info("{} was about to lose its name when an earlier process ended, and still has it", path);
             record.unmark(Phase.UNLINKED);

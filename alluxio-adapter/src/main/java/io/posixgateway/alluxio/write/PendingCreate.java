@@ -1,23 +1,23 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.recovery.CreationLog.Creation;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.UUID;
 
 /** A spool file and its record, for a new file that is not in Alluxio yet. For one thread; ends by created or abandon. */
-public final class NewDraft {
+public final class PendingCreate {
     final Spool spool;
-    final DraftRecord record;
+    final DirtyFileRecord record;
 
-    NewDraft(Spool spool, DraftRecord record) {
+    PendingCreate(Spool spool, DirtyFileRecord record) {
         this.spool = spool;
         this.record = record;
     }
 
     /** What is to be made. */
-    DraftRecord.Content content() {
+    DirtyFileRecord.Content content() {
         return record.content();
     }
 
@@ -27,7 +27,7 @@ public final class NewDraft {
     }
 
     /** The one that this spool file belongs to. */
-    static Creation creation(Path spool, DraftRecord.Content content) {
+    static Creation creation(Path spool, DirtyFileRecord.Content content) {
         String unique = spool.getFileName() + " " + content.path();
         UUID number = UUID.nameUUIDFromBytes(unique.getBytes(StandardCharsets.UTF_8));
         return new Creation(number, content.path(), 0, 0, Reservations.stamp(content.status()));
@@ -35,6 +35,6 @@ public final class NewDraft {
 
     /** The file could not be made. */
     public void abandon() {
-        Draft.remove(spool, record, false);
+        DirtyFile.remove(spool, record, false);
     }
 }

@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.CreationLog.Creation;
-import io.posixgateway.alluxio.recovery.DraftRecord;
+import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.metrics.RemoteCalls;
@@ -28,15 +28,15 @@ import org.slf4j.LoggerFactory;
  * <p>Guarded by {@link #lock}, which is held during a publication; who must not wait only tries it. What a {@code stat} shows is
  * asked without it: it is as it was when the lock was released last.
  */
-final class Draft {
-    private static final Logger LOG = LoggerFactory.getLogger(Draft.class);
+final class DirtyFile {
+    private static final Logger LOG = LoggerFactory.getLogger(DirtyFile.class);
     /** To wait for a long publication is no call that takes too long: it counts as one that begins again. */
     private static final long SPELL_SECONDS = 30;
 
     final ReentrantLock lock = new ReentrantLock();
     final Inode inode;
     final Spool spool;
-    final DraftRecord record;
+    final DirtyFileRecord record;
     /** What the file is but for its content: replaced when its attributes change. */
     Facts facts;
     /** What of the attributes Alluxio does not have yet. */
@@ -46,7 +46,7 @@ final class Draft {
     /** Programs wrote some of it in an earlier process, and it was not published since: they may not be done. */
     volatile boolean inherited;
 
-    /** Of a new file, if that stands in the journal until the draft ends. */
+    /** Of a new file, if that stands in the journal until the dirty file ends. */
     @Nullable
     Creation creation;
 
@@ -79,7 +79,7 @@ final class Draft {
             @Nullable Instant written,
             @Nullable Instant changed) {}
 
-    Draft(Inode inode, Spool spool, DraftRecord record, Facts facts, Clock clock, DirtyState state) {
+    DirtyFile(Inode inode, Spool spool, DirtyFileRecord record, Facts facts, Clock clock, DirtyState state) {
         this.clock = clock;
         this.state = state;
         this.inode = inode;
@@ -259,7 +259,7 @@ final class Draft {
     }
 
     /** The file loses its name by this step; 0. */
-    int unlink(Drafts.Step step) throws StoreException {
+    int unlink(DirtyFiles.Step step) throws StoreException {
         record.mark(Phase.UNLINKED);
         try {
             step.run();
@@ -354,7 +354,7 @@ final class Draft {
     }
 
     /** @param record null: there is none */
-    static void remove(Spool spool, @Nullable DraftRecord record, boolean keepSpool) {
+    static void remove(Spool spool, @Nullable DirtyFileRecord record, boolean keepSpool) {
         spool.close(keepSpool);
         try {
             if (record != null) {
