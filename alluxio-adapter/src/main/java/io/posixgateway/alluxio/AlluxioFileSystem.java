@@ -558,7 +558,7 @@ public final class AlluxioFileSystem implements FileSystem {
         volume.leaveToNext();
     }
 
-    /** Publishes what is not yet published, unless it is left to the next process, and closes the client. */
+    /** Commits what is not yet committed, unless it is left to the next process, and closes the client. */
     @Override
     public void close() {
         volume.close();

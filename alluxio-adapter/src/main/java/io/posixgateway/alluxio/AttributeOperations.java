@@ -262,7 +262,7 @@ final class AttributeOperations {
         if (!facts(inode).raw().xattrs().containsKey(key)) {
             return -Errno.ENODATA;
         }
-        volume.dirtyFiles.publish(inode, true);
+        volume.dirtyFiles.commit(inode, true);
         boolean deleted = inode.unlinked() && volume.dirtyFiles.has(inode);
         if (deleted || volume.metadata.isOrphan(inode)) {
             change(inode, false, facts -> with(facts, key, null));

@@ -60,7 +60,7 @@ final class FileOperations {
         return begin(request, inode, reply.handle, cut);
     }
 
-    /** What is written is in the pages first: to drop them would lose what is under way. Not what could not be published. */
+    /** What is written is in the pages first: to drop them would lose what is under way. Not what could not be committed. */
     private int keepWritten(Inode inode, OpenReply reply) {
         if (!volume.dirtyFiles.hasFailed(inode)) {
             reply.flags |= OpenReply.KEEP_CACHE;
@@ -395,7 +395,7 @@ final class FileOperations {
 
     /**
      * Before a file is cut, or lengthened, through an open one: a handle of an earlier process writes from now on, so that what is
-     * half-written is not published as if nobody had it open.
+     * half-written is not committed as if nobody had it open.
      */
     void changesThrough(Request request, long node, SetAttributes changes) throws StoreException {
         boolean cuts = changes.has(SetAttributes.SIZE) && changes.has(SetAttributes.HANDLE);
@@ -405,7 +405,7 @@ final class FileOperations {
         }
     }
 
-    /** In the spool: what is reserved there is sure to find room until it is published, and its holes take none. */
+    /** In the spool: what is reserved there is sure to find room until it is committed, and its holes take none. */
     int fallocate(Request request, long node, Range range, int mode) throws StoreException {
         if (!ALLOCATIONS.contains(mode)) {
             return -Errno.EOPNOTSUPP;
@@ -442,20 +442,20 @@ final class FileOperations {
     /** A part of an open file. */
     record Range(long handle, long offset, long bytes) {}
 
-    /** At each close of a descriptor: publishes what was written. */
+    /** At each close of a descriptor: commits what was written. */
     int flush(Request request, long node, long handle) throws StoreException {
         if (handle == UnopenedFiles.HANDLE) {
             return -Errno.ENOSYS; // and the kernel asks no more
         }
-        return publish(request, node, handle, false);
+        return commit(request, node, handle, false);
     }
 
     /** Of the file, whoever changed it: also by a handle that only reads. */
     int fsync(Request request, long node, long handle) throws StoreException {
-        return publish(request, node, handle, true);
+        return commit(request, node, handle, true);
     }
 
-    private int publish(Request request, long node, long handle, boolean evenUntouched) throws StoreException {
+    private int commit(Request request, long node, long handle, boolean evenUntouched) throws StoreException {
         if (handle == UnopenedFiles.HANDLE || isNobodysChange(node, handle, evenUntouched)) {
             return 0;
         }
@@ -471,7 +471,7 @@ final class FileOperations {
         if (dirty && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        volume.dirtyFiles.publish(open.inode, evenUntouched);
+        volume.dirtyFiles.commit(open.inode, evenUntouched);
         volume.checkOwn(node); // its dirty file may just have been set aside
         return 0;
     }

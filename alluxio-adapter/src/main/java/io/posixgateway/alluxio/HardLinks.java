@@ -27,8 +27,8 @@ final class HardLinks {
     /** @param file null: it is not known */
     int errno(@Nullable Inode file, Inode directory) {
         Inode from = file == null ? null : volume.table.parentNow(file);
-        boolean publishes = from != null && (from == directory || isDelivery(from, directory));
-        return publishes ? Errno.EPERM : Errno.EOPNOTSUPP;
+        boolean commits = from != null && (from == directory || isDelivery(from, directory));
+        return commits ? Errno.EPERM : Errno.EOPNOTSUPP;
     }
 
     /** From the folder of a Maildir in which mail is written to one of those in which it is read. */

@@ -97,7 +97,7 @@ final class NameLookup {
         return volume.metadata.known(directory, name);
     }
 
-    /** A new file that has the name and that Alluxio knows nothing of, since its publication was given up; null: there is none. */
+    /** A new file that has the name and that Alluxio knows nothing of, since its commit was given up; null: there is none. */
     @Nullable
     Inode hereOnly(Inode directory, Name name) {
         Inode here = volume.table.child(directory, name);

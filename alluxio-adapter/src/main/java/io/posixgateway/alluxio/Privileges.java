@@ -37,7 +37,7 @@ final class Privileges {
                 && left(request, facts, facts.mode()) != facts.mode();
     }
 
-    /** The content was changed by this request, and is published later. Waits where bits go. */
+    /** The content was changed by this request, and is committed later. Waits where bits go. */
     void changed(Request request, Inode inode) throws StoreException {
         if (goWith(request, inode)) {
             volume.dirtyFiles.change(inode, false, facts -> {

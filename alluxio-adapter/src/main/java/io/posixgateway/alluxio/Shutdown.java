@@ -24,7 +24,7 @@ final class Shutdown {
     }
 
     /**
-     * The mount is no more: changed files are published, hidden ones are removed.
+     * The mount is no more: changed files are committed, hidden ones are removed.
      *
      * @param alone false: a thread still works on what an earlier process left, and might never return, so that is not waited for
      */

@@ -33,7 +33,7 @@ import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.alluxio.write.DirtyFileRecovery;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.alluxio.write.FileReplacer;
-import io.posixgateway.alluxio.write.Publisher;
+import io.posixgateway.alluxio.write.Committer;
 import io.posixgateway.alluxio.write.Reservations;
 import io.posixgateway.alluxio.write.SpoolFolder;
 import io.posixgateway.fuse.jni.FreeThread;
@@ -141,7 +141,7 @@ final class Volume implements AutoCloseable {
         this.replacer = new FileReplacer(store, clock, retries, table, factsReader, new RenameLog(journal), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
         this.dirtyFiles =
-                new DirtyFiles(store, metadata, factsReader, spool, publisher(nodes), options.streamFrom(kept != null));
+                new DirtyFiles(store, metadata, factsReader, spool, committer(nodes), options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
         this.unfinished = new DirectoryRename.Notes(nodes, new DirectoryRenameLog(journal));
         this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
@@ -156,9 +156,9 @@ final class Volume implements AutoCloseable {
         dirtyFiles.reservations().whenResolved(this::askAgain);
     }
 
-    private Publisher publisher(@Nullable NodeLog nodes) {
+    private Committer committer(@Nullable NodeLog nodes) {
         Reservations reservations = new Reservations(store, creations, retries);
-        return new Publisher(store, metadata, table, factsReader, nodes, hidden, replacer, reservations);
+        return new Committer(store, metadata, table, factsReader, nodes, hidden, replacer, reservations);
     }
 
     /**
@@ -357,7 +357,7 @@ final class Volume implements AutoCloseable {
                 && !dirtyFiles.withheld().concerns(node);
     }
 
-    /** No handle can write any more: what was changed is published, unless the file was deleted. Waits. */
+    /** No handle can write any more: what was changed is committed, unless the file was deleted. Waits. */
     void lastWriterClosed(Inode inode) throws StoreException {
         dirtyFiles.lastWriterClosed(inode, mayBeOpenUnseen(inode));
         buryIfClosed(inode);
@@ -464,7 +464,7 @@ final class Volume implements AutoCloseable {
     }
 
     /**
-     * Publishes what can be published, unless it is left to the next process. Waits as long as Alluxio answers, and about a minute more:
+     * Commits what can be committed, unless it is left to the next process. Waits as long as Alluxio answers, and about a minute more:
      * what it does not take stays on this host's disk, and the log says where.
      */
     @Override
@@ -482,7 +482,7 @@ final class Volume implements AutoCloseable {
                 recovery.gate.open();
             }
             if (!later.awaitTermination(FINISH.toSeconds(), TimeUnit.SECONDS)) {
-                later.getQueue().clear(); // an interrupt would close the spool file of what is being published
+                later.getQueue().clear(); // an interrupt would close the spool file of what is being committed
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -134,7 +134,7 @@ class ShutdownTest {
             value = StoreCall.class,
             names = {"WRITE", "COMPLETE"})
     @Timeout(60)
-    void close_besideServersThatTakeLong_publishesAll(StoreCall slow) throws Exception {
+    void close_besideServersThatTakeLong_commitsAll(StoreCall slow) throws Exception {
         MemoryMount mount = written();
         Duration delay = slow == StoreCall.COMPLETE ? Duration.ofMinutes(4) : Duration.ofSeconds(50);
         mount.faults().on(slow).always().delay(delay);

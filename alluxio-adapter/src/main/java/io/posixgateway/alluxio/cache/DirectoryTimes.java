@@ -32,9 +32,9 @@ import org.slf4j.LoggerFactory;
  * asked for the directory next and its time is not later, nobody else has changed the directory since, and what was shown is put into the
  * directory's attribute, which counts while the master's time stays.
  *
- * <p>Content that is published takes the place of a file by a rename, which moves the master's time of the directory, too, though no
+ * <p>Content that is committed takes the place of a file by a rename, which moves the master's time of the directory, too, though no
  * name was changed; so does the end of a file that was deleted while it was open. What was shown stays in the same way. As other mounts
- * would see the time move, and for long, the directory is then asked for a moment after the last publication.
+ * would see the time move, and for long, the directory is then asked for a moment after the last commit.
  *
  * <p>Who writes the directory's attribute does so {@link #alone}, or a program's change would be overwritten by what was seen before it.
  * The lock is taken behind {@link io.posixgateway.alluxio.inode.Moves} and that of a dirty file, before this object's monitor. Only a program's
@@ -99,7 +99,7 @@ public final class DirectoryTimes implements AutoCloseable {
         private final Inode directory;
         /** With the times that were shown last. */
         private @Nullable Facts shown;
-        /** Publications that have begun, and those of them that may have moved the time. */
+        /** Commits that have begun, and those of them that may have moved the time. */
         private int begun;
 
         private int moving;
@@ -109,7 +109,7 @@ public final class DirectoryTimes implements AutoCloseable {
         private byte @Nullable [] attribute;
         /** Alluxio does not take it from us. */
         private boolean refused;
-        /** Publications are over that moved the time. */
+        /** Commits are over that moved the time. */
         private boolean moved;
         /** Of the last change here. */
         private long generation;
@@ -505,7 +505,7 @@ public final class DirectoryTimes implements AutoCloseable {
         return goesOn;
     }
 
-    /** @param last all of them; else only where publications moved the time, and until the end */
+    /** @param last all of them; else only where commits moved the time, and until the end */
     private void settleAll(int most, boolean last) {
         List<Window> all;
         synchronized (this) {

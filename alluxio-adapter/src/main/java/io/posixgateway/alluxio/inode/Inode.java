@@ -122,7 +122,7 @@ public final class Inode implements Dentries.Dentry {
         return seenNanos;
     }
 
-    /** Alluxio's id; changes when new content of the same file is published. */
+    /** Alluxio's id; changes when new content of the same file is committed. */
     public long fileId() {
         Rare own = rare;
         long id = own == null ? AS_NODE : own.fileId;

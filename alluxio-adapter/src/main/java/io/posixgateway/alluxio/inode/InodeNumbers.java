@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The inode numbers that stat(2) shows where they are not the node's own. Content that is published is another file in Alluxio, with
+ * The inode numbers that stat(2) shows where they are not the node's own. Content that is committed is another file in Alluxio, with
  * another id; it shows the number of the file that it replaced, which its attribute holds.
  *
  * <p>Attributes are copied by others, and a file that was replaced may live elsewhere, where two mounts moved and changed it at one

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * a path away moves ({@link #move}): it waits for those who stay there or below, and who come later wait for it. One
  * directory is renamed at a time, and none is removed meanwhile above or below of where that was, or will be; so whoever moves
  * one need not stay above it. Without that a worker of Alluxio that is writing would make a renamed directory anew in the
- * under file system, and a publication would give a removed file its name back.
+ * under file system, and a commit would give a removed file its name back.
  * Who only reads does not stay: it asks again when {@link #directoryMovedSince} says that the answer may be about a path of
  * yesterday.
  *

@@ -26,7 +26,7 @@ public final class DirtyFileRecord {
     private static final int ATTRIBUTES = 1 << 1;
 
     private static final int UNLINKED = 1 << 2;
-    /** Nobody has it open: it is to be published at once. */
+    /** Nobody has it open: it is to be committed at once. */
     private static final int UNOPENED = 1 << 3;
 
     private static final int RESERVING = 1 << 4;
@@ -34,7 +34,7 @@ public final class DirtyFileRecord {
     private static final int TIMED = 1 << 5;
 
     private static final int STREAMED = 1 << 6;
-    /** A worker that stopped may still write at its path; where it is not dirty, it was published there as this file. */
+    /** A worker that stopped may still write at its path; where it is not dirty, it was committed there as this file. */
     private static final int DOUBTFUL = 1 << 7;
 
     /** How its name ends; it begins as that of its spool file. */
@@ -267,7 +267,7 @@ public final class DirtyFileRecord {
         }
     }
 
-    /** Was it published, and not changed since, but is not safe yet? */
+    /** Was it committed, and not changed since, but is not safe yet? */
     public boolean isDoubtful() {
         return (state & (DOUBTFUL | DIRTY)) == DOUBTFUL;
     }
@@ -297,7 +297,7 @@ public final class DirtyFileRecord {
         replace(now, ATTRIBUTES | (givesTime ? TIMED : 0), 0);
     }
 
-    /** The content was published there as this file, but is not safe yet. Known here even where it cannot be stored. */
+    /** The content was committed there as this file, but is not safe yet. Known here even where it cannot be stored. */
     public void doubt(long node, long fileId, String path) throws StoreException {
         Content now = new Content(node, fileId, path, content.status());
         if (!now.equals(content) || !isDoubtful() || hasAttributes()) {

@@ -13,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Content that a recovery neither publishes nor deletes: it is moved, with its record, into a folder of its own beside the
+ * Content that a recovery neither commits nor deletes: it is moved, with its record, into a folder of its own beside the
  * records, with a line that says why. Nothing here ever deletes it; that is an operator's to do. Any thread.
  */
 public final class SetAside {

@@ -13,7 +13,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Folders with what outlives a process. What lies there is believed and published, so nobody else may have put it there: never a
+ * Folders with what outlives a process. What lies there is believed and committed, so nobody else may have put it there: never a
  * known name in a folder for everybody's temporary files. Any thread.
  */
 public final class StateFolder {

@@ -8,7 +8,7 @@
  * acknowledged is in Alluxio. What is not understood is kept, and what does not count any more is set aside.
  *
  * <p>A node id that the kernel knows leads back to its file like this: it is the file's id, unless the file's content was
- * published anew and so has another id; then the log says which. A pair is appended before the new content takes the name,
+ * committed anew and so has another id; then the log says which. A pair is appended before the new content takes the name,
  * and taken back when the kernel forgets the node. Pairs are as many as such nodes that the kernel knows; a log that has become
  * long is written anew with only these when the next process opens it.
  *

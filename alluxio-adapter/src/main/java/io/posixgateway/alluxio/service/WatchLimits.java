@@ -31,7 +31,7 @@ public record WatchLimits(long slowNanos, long interruptNanos, long abortNanos) 
      * How long a request's call to Alluxio may take before it is interrupted; 0: for ever, as a listing may, for which the master
      * reads a directory of the under file system. Not for long when its program got a
      * signal: a program that is being killed ends only when its request is answered. What carries data gets more time, because
-     * the program may live on; but only once, as a publication makes several calls, of which none will fare better.
+     * the program may live on; but only once, as a commit makes several calls, of which none will fare better.
      *
      * @param before was a call of this request interrupted already?
      */

@@ -20,7 +20,7 @@ final class Commits {
     final SpoolFolder folder;
     final Doubtful doubtful;
     private final Metadata metadata;
-    private final Publisher publisher;
+    private final Committer committer;
     private final Streams streams;
     private final LongTable<DirtyFile> dirtyFiles;
 
@@ -28,16 +28,16 @@ final class Commits {
             Store store,
             Metadata metadata,
             SpoolFolder folder,
-            Publisher publisher,
+            Committer committer,
             Streams streams,
             LongTable<DirtyFile> dirtyFiles) {
         this.store = store;
         this.metadata = metadata;
         this.folder = folder;
-        this.publisher = publisher;
+        this.committer = committer;
         this.streams = streams;
         this.dirtyFiles = dirtyFiles;
-        this.doubtful = new Doubtful(this, metadata, publisher);
+        this.doubtful = new Doubtful(this, metadata, committer);
     }
 
     boolean has(Inode inode) {
@@ -59,11 +59,11 @@ final class Commits {
                 completeStream(dirtyFile, upload);
                 return;
             }
-            if (dirtyFile.state() instanceof DirtyState.Unstable unstable && !publisher.late.concern(unstable.path())) {
+            if (dirtyFile.state() instanceof DirtyState.Unstable unstable && !committer.late.concern(unstable.path())) {
                 dirtyFile.become(unstable.written());
             }
-            publisher.publish(dirtyFile, waiter);
-            dirtyFile.published();
+            committer.commit(dirtyFile, waiter);
+            dirtyFile.committed();
         } catch (StoreException e) {
             dirtyFile.failed = e.errno() != Errno.EINTR;
             LOG.error("Upload failed; the content stays in {}: {}", dirtyFile.spool.file(), e.getMessage());
@@ -72,10 +72,10 @@ final class Commits {
     }
 
     private void completeStream(DirtyFile dirtyFile, StreamingUpload upload) throws StoreException {
-        streams.complete(dirtyFile, upload, path -> publisher.attributes.sendTime(dirtyFile, path));
+        streams.complete(dirtyFile, upload, path -> committer.attributes.sendTime(dirtyFile, path));
         dirtyFile.inode.wrote();
         end(dirtyFile, false);
-        publisher.attributes.send(dirtyFile);
+        committer.attributes.send(dirtyFile);
         dirtyFile.inode.forgetFacts(metadata.generation().changed());
     }
 
@@ -105,7 +105,7 @@ final class Commits {
         } finally {
             boolean lost = dirtyFile.is(Phase.LOST);
             if (lost || dirtyFile.isIncomplete()) {
-                publisher.reservations.remove(dirtyFile.path(), dirtyFile.facts.raw().id());
+                committer.reservations.remove(dirtyFile.path(), dirtyFile.facts.raw().id());
             }
             if (keep || !dirtyFile.is(Phase.UNSTABLE) || !doubtful.keep(dirtyFile)) {
                 end(dirtyFile, keep && !lost);
@@ -137,8 +137,8 @@ final class Commits {
         if (last instanceof StreamingUpload upload) {
             upload.sink.cancel();
         }
-        publisher.reservations.ended(dirtyFile.creation);
-        // First, so that nobody who finds no dirty file finds what was seen before its publication.
+        committer.reservations.ended(dirtyFile.creation);
+        // First, so that nobody who finds no dirty file finds what was seen before its commit.
         dirtyFile.inode.forgetFacts(left, metadata.generation().changed());
         if (dirtyFiles.get(dirtyFile.inode.node()) == dirtyFile) {
             dirtyFiles.remove(dirtyFile.inode.node());

@@ -25,12 +25,12 @@ import org.slf4j.LoggerFactory;
 /**
  * A file being changed on this mount: its content is in the spool, whatever Alluxio holds. All handles of the node share it.
  *
- * <p>Guarded by {@link #lock}, which is held during a publication; who must not wait only tries it. What a {@code stat} shows is
+ * <p>Guarded by {@link #lock}, which is held during a commit; who must not wait only tries it. What a {@code stat} shows is
  * asked without it: it is as it was when the lock was released last.
  */
 final class DirtyFile {
     private static final Logger LOG = LoggerFactory.getLogger(DirtyFile.class);
-    /** To wait for a long publication is no call that takes too long: it counts as one that begins again. */
+    /** To wait for a long commit is no call that takes too long: it counts as one that begins again. */
     private static final long SPELL_SECONDS = 30;
 
     final ReentrantLock lock = new ReentrantLock();
@@ -41,9 +41,9 @@ final class DirtyFile {
     Facts facts;
     /** What of the attributes Alluxio does not have yet. */
     Unsent unsent = Unsent.NOTHING;
-    /** The last publication failed. */
+    /** The last commit failed. */
     volatile boolean failed;
-    /** Programs wrote some of it in an earlier process, and it was not published since: they may not be done. */
+    /** Programs wrote some of it in an earlier process, and it was not committed since: they may not be done. */
     volatile boolean inherited;
 
     /** Of a new file, if that stands in the journal until the dirty file ends. */
@@ -51,7 +51,7 @@ final class DirtyFile {
     Creation creation;
 
     private final Clock clock;
-    /** What the file is since it was published: what its next change begins from. */
+    /** What the file is since it was committed: what its next change begins from. */
     private @Nullable Origin next;
 
     private @Nullable Instant changed;
@@ -199,7 +199,7 @@ final class DirtyFile {
         }
     }
 
-    /** It was published, and is this now. */
+    /** It was committed, and is this now. */
     void isNow(Origin origin) {
         next = origin;
     }
@@ -284,7 +284,7 @@ final class DirtyFile {
     }
 
     /** Alluxio holds all of it. */
-    void published() throws StoreException {
+    void committed() throws StoreException {
         failed = false;
         inherited = false;
         if (!(state instanceof DirtyState.Unstable unstable)) {

@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * {@link #begin} perhaps another.
  *
  * <p>While the kernel knows the nodes, an open dirty file goes on as one. A file that the earlier process was making stands
- * incomplete in Alluxio under its name. Publishing replaces it in one step, as it replaces any file, and the node stays what the
- * kernel knows. If the earlier process died while it published, publishing again does no harm. Who closes a file while nobody
+ * incomplete in Alluxio under its name. Committing replaces it in one step, as it replaces any file, and the node stays what the
+ * kernel knows. If the earlier process died while it committed, committing again does no harm. Who closes a file while nobody
  * serves is heard by the next process: the kernel keeps the requests.
  *
  * <p>Without that kernel the writers are gone, and {@link Returned} says what of their dirty files still counts.
@@ -85,7 +85,7 @@ public final class DirtyFileRecovery {
     /**
      * Restores nodes, without asking Alluxio.
      *
-     * @param kernelGoesOn the kernel still knows the nodes; if not, what still counts is published and all is forgotten
+     * @param kernelGoesOn the kernel still knows the nodes; if not, what still counts is committed and all is forgotten
      * @return are there dirty files to {@link #restore}?
      */
     public boolean begin(boolean kernelGoesOn, DirtyFiles dirtyFiles) throws StoreException {

@@ -45,7 +45,7 @@ final class DirtyFileRestorer {
         this.returned = new Returned(store, nodes);
     }
 
-    /** Was it published, and closed since, but is not safe yet? Those come after all dirty files, which are newer. */
+    /** Was it committed, and closed since, but is not safe yet? Those come after all dirty files, which are newer. */
     boolean isOnlyDoubtful(DirtyFileRecord record) {
         return record.isDoubtful() && !record.hasAttributes() && (!goesOn || record.isUnopened());
     }
@@ -144,13 +144,13 @@ final class DirtyFileRestorer {
         dirtyFiles.doubtful().keep(folder.open(spool), record);
     }
 
-    /** Where a later publication of the node was announced, but did not replace the file, the node is still that file. */
-    private void withdraw(DirtyFileRecord.Content published) throws StoreException {
-        Inode known = table.get(published.node());
-        if (known != null && known.fileId() != published.fileId()) {
-            String path = returned.where(published.fileId());
+    /** Where a later commit of the node was announced, but did not replace the file, the node is still that file. */
+    private void withdraw(DirtyFileRecord.Content committed) throws StoreException {
+        Inode known = table.get(committed.node());
+        if (known != null && known.fileId() != committed.fileId()) {
+            String path = returned.where(committed.fileId());
             if (path != null && !HiddenNames.isOf(path)) {
-                table.replaced(known, published.fileId(), metadata.nowNanos());
+                table.replaced(known, committed.fileId(), metadata.nowNanos());
                 nodes.moved(known.node(), known.fileId());
             }
         }
@@ -158,7 +158,7 @@ final class DirtyFileRestorer {
 
     private Inode inode(DirtyFileRecord record) throws StoreException {
         DirtyFileRecord.Content content = record.content();
-        // A publication since then made another file of it, of which the record does not know.
+        // A commit since then made another file of it, of which the record does not know.
         long fileId = nodes.inherited().getOrDefault(content.node(), content.fileId());
         Inode inode = table.restore(content.node(), fileId, false);
         String path = where(inode.fileId());
@@ -209,7 +209,7 @@ final class DirtyFileRestorer {
     }
 
     /**
-     * Where the file of this id is; null: nowhere, or at a hidden name: a publication left it that did not come to its end, and it
+     * Where the file of this id is; null: nowhere, or at a hidden name: a commit left it that did not come to its end, and it
      * is on the list of those that go; or another mount hides it, for those who have it open there.
      */
     private @Nullable String where(long fileId) throws StoreException {

@@ -22,7 +22,7 @@ class DirtyFileTable {
         NONE,
         /** Nobody works on it. */
         IDLE,
-        /** Work on it is under way, such as its publication: what is shown was so before. */
+        /** Work on it is under way, such as its commit: what is shown was so before. */
         BUSY
     }
 
@@ -37,7 +37,7 @@ class DirtyFileTable {
         return dirtyFile.is(Phase.CLOSED) ? State.NONE : busy ? State.BUSY : State.IDLE;
     }
 
-    /** Could what was written not be published, so that it is gone with its last writer? Never waits; a hint. */
+    /** Could what was written not be committed, so that it is gone with its last writer? Never waits; a hint. */
     public boolean hasFailed(Inode inode) {
         DirtyFile dirtyFile = dirtyFiles.get(inode.node());
         return dirtyFile != null && dirtyFile.failed;

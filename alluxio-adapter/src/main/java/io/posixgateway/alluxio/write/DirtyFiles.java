@@ -21,14 +21,14 @@ import java.nio.ByteBuffer;
  *
  * <p>A dirty file begins with the creation of a file, or with the first change of an existing one, whose content is copied then;
  * it ends when the last handle that can write is closed. While it lives, everything that is read of the node comes from it.
- * What is asked with {@code mayWait} false returns {@link FileSystem#WOULD_WAIT} rather than wait for a publication.
+ * What is asked with {@code mayWait} false returns {@link FileSystem#WOULD_WAIT} rather than wait for a commit.
  */
 public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     private final Store store;
     private final Metadata metadata;
     private final FactsReader reader;
     private final SpoolFolder folder;
-    private final Publisher publisher;
+    private final Committer committer;
     private final Streams streams;
     private final Reservations reservations;
     private final Commits commits;
@@ -41,17 +41,17 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
             Metadata metadata,
             FactsReader reader,
             SpoolFolder folder,
-            Publisher publisher,
+            Committer committer,
             long streamFromBytes) {
         this.store = store;
         this.metadata = metadata;
         this.reader = reader;
         this.folder = folder;
-        this.publisher = publisher;
+        this.committer = committer;
         this.withheld = new Withheld(folder);
-        this.reservations = publisher.reservations;
-        this.streams = new Streams(store, metadata, publisher.late, publisher.replacer, streamFromBytes);
-        this.commits = new Commits(store, metadata, folder, publisher, streams, dirtyFiles);
+        this.reservations = committer.reservations;
+        this.streams = new Streams(store, metadata, committer.late, committer.replacer, streamFromBytes);
+        this.commits = new Commits(store, metadata, folder, committer, streams, dirtyFiles);
         this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
     }
 
@@ -89,7 +89,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         String path = made.record.content().path();
         int madeSeconds = (int) (reserved.madeMillis() / 1000);
         made.record.began(new Origin(inode.node(), reserved.fileId(), path, Origin.NEW, 0, madeSeconds));
-        if (publisher.late.concern(path)) {
+        if (committer.late.concern(path)) {
             made.record.mark(Phase.UNSTABLE);
         }
         made.record.mark(Phase.SPOOLED);
@@ -113,7 +113,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         withheld.check(inode.node(), false);
         while (!has(inode)) {
             Facts facts = metadata.refresh(inode);
-            // What cannot be made anew is refused now, not at its publication.
+            // What cannot be made anew is refused now, not at its commit.
             AttributeEdit.ownedBy(facts, store.user());
             DirtyFile dirtyFile = originals.dirtyFile(inode, facts, mostBytes > 0);
             dirtyFile.lock.lock();
@@ -170,7 +170,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         if (!mayWait) {
             return FileSystem.WOULD_WAIT;
         }
-        publish(inode, true);
+        commit(inode, true);
         return NO_DIRTY_FILE;
     }
 
@@ -259,28 +259,28 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     }
 
     /**
-     * Publishes what was changed, so that everyone sees it; the old content stays until then. A failure is told again to
-     * everyone who asks, until a publication succeeds.
+     * Commits what was changed, so that everyone sees it; the old content stays until then. A failure is told again to
+     * everyone who asks, until a commit succeeds.
      *
      * @param evenUntouched also a new file that nobody wrote to
      */
-    public void publish(Inode inode, boolean evenUntouched) throws StoreException {
+    public void commit(Inode inode, boolean evenUntouched) throws StoreException {
         if (has(inode)) {
-            Work work = dirtyFile -> publishWaitedFor(dirtyFile, evenUntouched);
+            Work work = dirtyFile -> commitWaitedFor(dirtyFile, evenUntouched);
             metadata.moves().stay(inode, () -> with(inode, true, work));
         }
     }
 
     /** The program waits for it whose request this thread serves. */
-    private int publishWaitedFor(DirtyFile dirtyFile, boolean evenUntouched) throws StoreException {
+    private int commitWaitedFor(DirtyFile dirtyFile, boolean evenUntouched) throws StoreException {
         commits.commit(dirtyFile, evenUntouched, Waiter.ofThread(metadata.clock()));
         return 0;
     }
 
     /**
-     * No handle can write any more: publishes what is left, and ends the dirty file. That of a deleted file ends by discard.
+     * No handle can write any more: commits what is left, and ends the dirty file. That of a deleted file ends by discard.
      *
-     * @param unseen may others have it open all the same? Then what cannot be published stays: they are to hear of it
+     * @param unseen may others have it open all the same? Then what cannot be committed stays: they are to hear of it
      */
     public void lastWriterClosed(Inode inode, boolean unseen) throws StoreException {
         if (has(inode)) {
@@ -294,7 +294,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         void run() throws StoreException;
     }
 
-    /** The file loses its name by this step: nobody publishes it meanwhile, or afterwards. */
+    /** The file loses its name by this step: nobody commits it meanwhile, or afterwards. */
     public void unlink(Inode inode, Step step) throws StoreException {
         if (with(inode, true, dirtyFile -> dirtyFile.unlink(step)) == NO_DIRTY_FILE) {
             step.run();
@@ -308,7 +308,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         DirtyFile dirtyFile = dirtyFiles.get(inode.node());
         try {
             if (dirtyFile != null && dirtyFile.isStreaming()) {
-                publish(inode, true);
+                commit(inode, true);
             }
         } catch (StoreException e) {
             if (!dirtyFile.is(Phase.LOST)) {
@@ -317,10 +317,10 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         }
     }
 
-    /** Publishes the file, and renames it by this step: nobody publishes it meanwhile. */
+    /** Commits the file, and renames it by this step: nobody commits it meanwhile. */
     public void move(Inode inode, Step step) throws StoreException {
         int done = with(inode, true, dirtyFile -> {
-            publishWaitedFor(dirtyFile, true);
+            commitWaitedFor(dirtyFile, true);
             step.run();
             return 0;
         });
@@ -336,7 +336,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
 
     /** Leaves everything to the next process, as it is. */
     public void leave() {
-        publisher.hurry();
+        committer.hurry();
         commits.doubtful.leave();
         dirtyFiles.all().forEach(commits::leave);
     }
@@ -350,24 +350,24 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         commits.setForeignAside(ids, why);
     }
 
-    /** As {@link Publisher#giveUpName}, of a file that is being changed; it keeps its name here. */
+    /** As {@link Committer#giveUpName}, of a file that is being changed; it keeps its name here. */
     public void giveUpName(Inode inode) throws StoreException {
-        with(inode, true, publisher::giveUpName);
+        with(inode, true, committer::giveUpName);
     }
 
     /** While the directory of this path is being moved: what is streamed, or where files are copied is new, below it is completed first. */
     public void completeNew(String directory, boolean copies) throws StoreException {
         for (DirtyFile dirtyFile : dirtyFiles.all()) {
             if (dirtyFile.isNew(copies) && dirtyFile.record.content().path().startsWith(directory + "/")) {
-                publish(dirtyFile.inode, true);
+                commit(dirtyFile.inode, true);
             }
         }
     }
 
-    /** Publishes what can be published, and ends all. */
+    /** Commits what can be committed, and ends all. */
     @Override
     public void close() {
-        publisher.hurry();
+        committer.hurry();
         new LastUploads(metadata.clock(), folder).run(dirtyFiles.all(), dirtyFile -> {
             metadata.moves().staySurely(dirtyFile.inode, () -> surely(dirtyFile.inode, commits::finish));
             discard(dirtyFile.inode);

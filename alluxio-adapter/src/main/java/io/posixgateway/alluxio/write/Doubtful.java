@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Content that was published where {@link LateWrites} may undo it: it stays in the spool, and is published once more when that
+ * Content that was committed where {@link LateWrites} may undo it: it stays in the spool, and is committed once more when that
  * can no longer happen, unless the file has another content by then. On a kept volume its record stays, too, and the next
  * process goes on. Any thread; has one of its own while there is some.
  */
@@ -30,9 +30,9 @@ final class Doubtful implements AutoCloseable {
             "its file now has content that no client of Alluxio wrote: a worker that stopped responding may have written"
                     + " it later";
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
-    /** After a publication that failed. */
+    /** After a commit that failed. */
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** So long its end waits for a publication. */
+    /** So long its end waits for a commit. */
     private static final long FINISH_MILLIS = 5000;
 
     private final Commits commits;
@@ -44,7 +44,7 @@ final class Doubtful implements AutoCloseable {
     private volatile boolean leaves;
     private final PeriodicThread looker;
 
-    /** One of them, whose record says as which file it was published, and where. For the thread that looks. */
+    /** One of them, whose record says as which file it was committed, and where. For the thread that looks. */
     private static final class Kept {
         private final Spool spool;
         private final DirtyFileRecord record;
@@ -58,11 +58,11 @@ final class Doubtful implements AutoCloseable {
         }
     }
 
-    Doubtful(Commits commits, Metadata metadata, Publisher publisher) {
+    Doubtful(Commits commits, Metadata metadata, Committer committer) {
         this.commits = commits;
         this.metadata = metadata;
-        this.late = publisher.late;
-        this.revived = new RevivedNames(commits.store, metadata, publisher.replacer);
+        this.late = committer.late;
+        this.revived = new RevivedNames(commits.store, metadata, committer.replacer);
         this.looker = new PeriodicThread(
                 metadata.clock(),
                 "published-in-doubt",
@@ -73,11 +73,11 @@ final class Doubtful implements AutoCloseable {
         late.whenNoted(looker::start);
     }
 
-    /** Takes over the spool and the record of a dirty file that was published; false: they are not to be kept. */
+    /** Takes over the spool and the record of a dirty file that was committed; false: they are not to be kept. */
     boolean keep(DirtyFile dirtyFile) {
         DirtyFileRecord record = dirtyFile.record;
         try {
-            dirtyFile.spool.force(); // it may be published again when the node has lost its power
+            dirtyFile.spool.force(); // it may be committed again when the node has lost its power
             record.unopened();
         } catch (StoreException e) {
             LOG.warn(
@@ -114,7 +114,7 @@ final class Doubtful implements AutoCloseable {
         all.stream().filter(kept -> kept.record.content().node() == node).forEach(kept -> kept.deleted = true);
     }
 
-    /** Those of foreign nodes are not published again. */
+    /** Those of foreign nodes are not committed again. */
     void setAside(NodeIds ids, String why) {
         all.removeIf(kept -> ids.isForeign(kept.record.content().node()) && isSetAside(kept, why));
     }
@@ -158,13 +158,13 @@ final class Doubtful implements AutoCloseable {
     }
 
     private boolean isDone(Kept kept) {
-        DirtyFileRecord.Content published = kept.record.content();
+        DirtyFileRecord.Content committed = kept.record.content();
         long now = metadata.nowNanos();
-        if (closed || now - kept.notBeforeNanos < 0 || late.concern(published.path()) || isForeign(kept)) {
+        if (closed || now - kept.notBeforeNanos < 0 || late.concern(committed.path()) || isForeign(kept)) {
             return false;
         }
         try {
-            Inode inode = metadata.locations().ofFile(published.node(), published.fileId());
+            Inode inode = metadata.locations().ofFile(committed.node(), committed.fileId());
             if (inode == null) {
                 return isGone(kept);
             }
@@ -172,7 +172,7 @@ final class Doubtful implements AutoCloseable {
                 return false;
             }
             Facts facts = metadata.refresh(inode);
-            return isStill(kept, inode, facts) ? published(kept, inode, facts) : isReplaced(kept, facts);
+            return isStill(kept, inode, facts) ? committed(kept, inode, facts) : isReplaced(kept, facts);
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
@@ -203,7 +203,7 @@ final class Doubtful implements AutoCloseable {
     }
 
     /** Once more; false: it has to be done another time. */
-    private boolean published(Kept kept, Inode inode, Facts facts) {
+    private boolean committed(Kept kept, Inode inode, Facts facts) {
         kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
         DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
         try {
@@ -218,7 +218,7 @@ final class Doubtful implements AutoCloseable {
         }
     }
 
-    /** Has the file the content that was published, and a name? */
+    /** Has the file the content that was committed, and a name? */
     private boolean isStill(Kept kept, Inode inode, Facts facts) throws StoreException {
         return facts.raw().id() == kept.record.content().fileId()
                 && facts.raw().lengthBytes() == kept.spool.lengthBytes()
@@ -251,7 +251,7 @@ final class Doubtful implements AutoCloseable {
         close();
     }
 
-    /** What is still in doubt stays as it was published, and its content and record here. Waits for a publication under way, but not for long. */
+    /** What is still in doubt stays as it was committed, and its content and record here. Waits for a commit under way, but not for long. */
     @Override
     public void close() {
         Thread looking;

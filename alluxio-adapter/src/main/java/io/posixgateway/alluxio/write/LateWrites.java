@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * Names at which a worker may still write. Any thread.
  *
  * <p>A worker that stops while a new file is sent to it takes up again what it was sent when it goes on, though nobody waits
- * for it any more: it writes the file in the under file system, or removes what is there. So what was published at that name
+ * for it any more: it writes the file in the under file system, or removes what is there. So what was committed at that name
  * meanwhile, through another worker, is not safe before the first one has answered again. And where the file has another name by then,
  * or none, that name comes back: {@link #pollOver} says where to look.
  */
@@ -114,7 +114,7 @@ final class LateWrites {
         doubts.add(new Doubt(path, null, null, nanoClock.nanos() - ageNanos));
     }
 
-    /** Is what is published there not safe yet? */
+    /** Is what is committed there not safe yet? */
     boolean concern(String path) {
         if (doubts.isEmpty()) {
             return false;
@@ -133,8 +133,8 @@ final class LateWrites {
         }
     }
 
-    /** This file was published there: what is there from now on is no other one's, whatever it looks like. */
-    synchronized void published(String path, Inode inode) {
+    /** This file was committed there: what is there from now on is no other one's, whatever it looks like. */
+    synchronized void committed(String path, Inode inode) {
         for (Doubt doubt : doubts) {
             Sent sent = doubt.sent;
             if (sent != null && sent.isOfAnother(path, inode)) {

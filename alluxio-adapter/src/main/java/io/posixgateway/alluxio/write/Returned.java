@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * nodes may have written the same files since. Waits; for one thread.
  *
  * <p>What fsync or close acknowledged is in Alluxio, so content that is still only here was acknowledged to nobody: it is never
- * published. What was published but is in doubt is published once more, and attributes are given, only where the file is still
+ * committed. What was committed but is in doubt is committed once more, and attributes are given, only where the file is still
  * the one that the dirty file began from.
  */
 final class Returned {
@@ -58,7 +58,7 @@ final class Returned {
         return now != null && now.complete();
     }
 
-    /** Null: the file is the one that the dirty file began from, or was published as. */
+    /** Null: the file is the one that the dirty file began from, or was committed as. */
     private @Nullable String changed(DirtyFileRecord record, Path spool) throws StoreException {
         DirtyFileRecord.Content content = record.content();
         boolean doubtful = record.isDoubtful();

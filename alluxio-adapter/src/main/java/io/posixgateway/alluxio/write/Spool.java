@@ -20,7 +20,7 @@ import java.time.Instant;
  * The content of one changed file, in a local file. Guarded by the dirty file that owns it.
  *
  * <p>What was never written is a hole, in the local file as well: it takes no room, neither on the disk nor of spool_size, and is
- * published as zeros without being read. Invariant: {@code heldBytes == coveredBytes - holes.bytes()}, and so much is taken from
+ * committed as zeros without being read. Invariant: {@code heldBytes == coveredBytes - holes.bytes()}, and so much is taken from
  * the folder.
  */
 final class Spool {

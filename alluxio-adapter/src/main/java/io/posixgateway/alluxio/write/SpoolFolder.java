@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Where spool files are, and how much they may take together. Any thread.
  *
- * <p>What could not be published is kept for an operator when nobody has the file open any more. It counts until it is moved
+ * <p>What could not be committed is kept for an operator when nobody has the file open any more. It counts until it is moved
  * or deleted: else a program that tries again and again what Alluxio does not take would fill the disk with copies.
  */
 public final class SpoolFolder {

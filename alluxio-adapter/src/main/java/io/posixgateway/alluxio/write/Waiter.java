@@ -6,10 +6,10 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 
 /**
- * Who waits for a long publication, asked between two pieces of it.
+ * Who waits for a long commit, asked between two pieces of it.
  *
  * <p>The kernel sends close as a request that no signal ends. So a program that was killed stays until the last byte is in Alluxio,
- * though nobody hears of that any more; what it wrote is then published by the end of its handle, for which nobody waits. A program
+ * though nobody hears of that any more; what it wrote is then committed by the end of its handle, for which nobody waits. A program
  * that got a signal and lives on waits, as it does on a local disk.
  */
 @FunctionalInterface
@@ -20,7 +20,7 @@ interface Waiter {
     /** @throws StoreException EINTR: nobody waits any more */
     void check() throws StoreException;
 
-    /** The program whose request this thread serves; it is not asked for in short publications, and once a second in long ones. */
+    /** The program whose request this thread serves; it is not asked for in short commits, and once a second in long ones. */
     static Waiter ofThread(Clock clock) {
         return new Waiter() {
             private static final long SHORT_NANOS = 2_000_000_000L;

@@ -1,7 +1,7 @@
 /**
- * Changed files: their content is kept in local spool files until it is published in Alluxio.
+ * Changed files: their content is kept in local spool files until it is committed in Alluxio.
  *
- * <p>Writing to a spool never waits for the network; making one from an existing file, and publishing, do. Imports
+ * <p>Writing to a spool never waits for the network; making one from an existing file, and committing, do. Imports
  * {@code client}, {@code inode}, {@code cache}, {@code posix}.
  */
 @NullMarked

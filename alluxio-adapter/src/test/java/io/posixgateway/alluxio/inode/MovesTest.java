@@ -132,15 +132,15 @@ class MovesTest {
 
     @Test
     void whoStaysElsewhereCanStayHereTooAndIsWaitedFor() throws Exception {
-        Held publication = new Held(work -> moves.stay(elsewhere, () -> {
+        Held commit = new Held(work -> moves.stay(elsewhere, () -> {
             List<Held> done = new ArrayList<>();
             assertThat(moves.tryStay(file, () -> done.add(work.run()))).isTrue();
             return done.get(0);
         }));
-        publication.awaitBegin();
+        commit.awaitBegin();
         Held move = new Held(work -> moves.move(directory, work));
         move.awaitWaiting();
-        publication.end();
+        commit.end();
         move.awaitBegin();
         move.end();
     }

@@ -220,7 +220,7 @@ class MasterAndWorkerLossFaultTest {
         }
     }
 
-    /** Where the close that told the failure was the last one, publishing is tried once more after it. */
+    /** Where the close that told the failure was the last one, committing is tried once more after it. */
     private boolean isSaved(String name) throws IOException {
         byte[] saved = own.stored(name);
         return saved != null && saved.length > 0;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Names are taken away while files of those names, or below them, are being published, on the real Alluxio and kernel. Each
+ * Names are taken away while files of those names, or below them, are being committed, on the real Alluxio and kernel. Each
  * interleaving that is known is in {@code RenameConcurrencyTest}.
  */
 class NamesUnderFireIT {
@@ -108,7 +108,7 @@ class NamesUnderFireIT {
         }
     }
 
-    /** Writes through handles that were opened before, each publishing by itself. */
+    /** Writes through handles that were opened before, each committing by itself. */
     private static List<FileChannel> writing(Path inner) throws Exception {
         List<FileChannel> channels = new ArrayList<>();
         for (int i = 0; i < FILES; i++) {

@@ -91,7 +91,7 @@ class StreamedWriteIT {
 
     /**
      * A file of three pieces that is being streamed. A process that is started meanwhile, as Alluxio's client does, closes its
-     * copy of the descriptor, and what is closed is published: then there is nothing to stream, and it begins again.
+     * copy of the descriptor, and what is closed is committed: then there is nothing to stream, and it begins again.
      */
     private FileChannel streaming(Path file) throws Exception {
         for (int tries = 1; ; tries++) {

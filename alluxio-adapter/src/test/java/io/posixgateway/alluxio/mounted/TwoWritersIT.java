@@ -54,7 +54,7 @@ class TwoWritersIT {
         one.close();
     }
 
-    private Path published() {
+    private Path committed() {
         return SharedAlluxio.ufs(folder).resolve("f");
     }
 
@@ -115,7 +115,7 @@ class TwoWritersIT {
 
     /**
      * Writes the file and closes it when its own input ends. A process of its own, since whatever this one starts, as Alluxio's
-     * client does to ask for groups, closes copies of this one's descriptors, and each close publishes.
+     * client does to ask for groups, closes copies of this one's descriptors, and each close commits.
      */
     private static Process writer(Path file, String flags) throws IOException {
         String program = "import os, sys; path, text = sys.argv[1:]; "
@@ -128,7 +128,7 @@ class TwoWritersIT {
     }
 
     private void assertHolds(byte[] content) {
-        assertThat(published()).hasBinaryContent(content);
+        assertThat(committed()).hasBinaryContent(content);
         assertThat(one.root().resolve("f")).hasBinaryContent(content);
         assertThat(two.root().resolve("f")).hasBinaryContent(content);
     }
@@ -159,7 +159,7 @@ class TwoWritersIT {
     }
 
     @Test
-    void whatIsInAFolderThatAnotherMountRenamesIsPublishedWhereItIs() throws Exception {
+    void whatIsInAFolderThatAnotherMountRenamesIsCommittedWhereItIs() throws Exception {
         Path folder = Files.createDirectory(one.root().resolve("folder"));
         Files.write(folder.resolve("f"), OTHER);
         Process writer = writer(folder.resolve("f"), "os.O_WRONLY | os.O_TRUNC");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Files that were being changed when the gateway was killed, and that other handles, other names and other mounts had to do with.
- * Nothing is started while they are open: each child of this process would close, and so publish, what this one has open.
+ * Nothing is started while they are open: each child of this process would close, and so commit, what this one has open.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DirtyFileTakeoverFaultTest {
@@ -72,14 +72,14 @@ class DirtyFileTakeoverFaultTest {
 
     /** Its writer may have more to say, and is to hear of what is lost: a reader that closes the file hears nothing. */
     @Test
-    void whatCannotBePublishedWhenAReaderClosesIsStillPublishedByItsWriter() throws Exception {
+    void whatCannotBeCommittedWhenAReaderClosesIsStillCommittedByItsWriter() throws Exception {
         byte[] content = new byte[300_000];
         new Random(1).nextBytes(content);
         assumeTrue(own.alluxio().isOnFolder(), "the UFS is no disk of this host");
         Path small = Files.createDirectory(ufs.resolve("small"));
         assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "none", small.toString()) == 0, "may not mount");
         try {
-            Path published = Files.write(small.resolve("f"), new byte[10_000]);
+            Path committed = Files.write(small.resolve("f"), new byte[10_000]);
             Path file = attach("one").resolve("small/f");
             try (FileChannel writer = FileChannel.open(file, StandardOpenOption.WRITE)) {
                 FileChannel reader = FileChannel.open(file, StandardOpenOption.READ);
@@ -91,7 +91,7 @@ class DirtyFileTakeoverFaultTest {
                 Waiting.until("its publication fails", LIMIT, () -> occurrences(FAILED) > 0);
                 Files.delete(filler);
                 writer.force(true);
-                assertThat(published).hasBinaryContent(content);
+                assertThat(committed).hasBinaryContent(content);
             }
         } finally {
             Mounts.discard(small);

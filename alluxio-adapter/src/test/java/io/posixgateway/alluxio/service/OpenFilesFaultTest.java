@@ -113,7 +113,7 @@ class OpenFilesFaultTest {
 
     @SuppressWarnings("StreamResourceLeak") // the listing stays open over the kills
     private void before() throws IOException {
-        // First: a child closes copies of what is open here, which publishes dirty files.
+        // First: a child closes copies of what is open here, which commits dirty files.
         flockHolder =
                 new ProcessBuilder("flock", mount.resolve("locked").toString(), "sh", "-c", "echo held; cat").start();
         assertThat(flockHolder.inputReader().readLine()).isEqualTo("held");
@@ -185,7 +185,7 @@ class OpenFilesFaultTest {
 
     @Test
     @Order(1)
-    void a_file_that_was_published_several_times_is_still_the_same_node() throws Exception {
+    void a_file_that_was_committed_several_times_is_still_the_same_node() throws Exception {
         Object key = Files.getAttribute(mount.resolve("synced"), "unix:ino");
         assertThat(read(synced, 0, 3000)).isEqualTo(join(piece(0), piece(8), piece(2)));
         write(synced, 3000, piece(12));
@@ -196,7 +196,7 @@ class OpenFilesFaultTest {
 
     @Test
     @Order(1)
-    void a_file_closed_while_nobody_serves_is_published() throws Exception {
+    void a_file_closed_while_nobody_serves_is_committed() throws Exception {
         assertHolds("closed-soon", piece(3));
     }
 

@@ -67,7 +67,7 @@ class SimulationTest {
     }
 
     /**
-     * Each showed a fault once: a file was published when its length was set after a takeover, before its program closed it; an incomplete
+     * Each showed a fault once: a file was committed when its length was set after a takeover, before its program closed it; an incomplete
      * file hid what was renamed over it when the master died, stayed after a close without a master, or was looked for too soon.
      */
     @ParameterizedTest

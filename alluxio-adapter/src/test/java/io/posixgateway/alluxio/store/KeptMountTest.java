@@ -44,7 +44,7 @@ class KeptMountTest {
     }
 
     @Test
-    void writtenFile_whoseProcessIsKilled_isPublishedByTheNext() {
+    void writtenFile_whoseProcessIsKilled_isCommittedByTheNext() {
         try (MemoryMount killed = first()) {
             OpenFile file = killed.create("/file").write("text");
             killed.kill();
@@ -193,7 +193,7 @@ class KeptMountTest {
     /** As its program has it open, and is not done: others are not to take it for whole. */
     @ParameterizedTest
     @EnumSource(MemoryUfs.Kind.class)
-    void newFile_whoseLengthIsSetAfterATakeover_isPublishedAtItsClose(MemoryUfs.Kind ufs) {
+    void newFile_whoseLengthIsSetAfterATakeover_isCommittedAtItsClose(MemoryUfs.Kind ufs) {
         MemoryCluster alluxio = new MemoryCluster(ufs);
         try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("first"), null)) {
             OpenFile file = killed.create("/file");
@@ -211,7 +211,7 @@ class KeptMountTest {
     /** Its program has written a part of it, and nothing of that program was seen here yet. */
     @ParameterizedTest
     @EnumSource(MemoryUfs.Kind.class)
-    void file_truncatedByAnotherProgramAfterATakeover_isPublishedAtItsClose(MemoryUfs.Kind ufs) {
+    void file_truncatedByAnotherProgramAfterATakeover_isCommittedAtItsClose(MemoryUfs.Kind ufs) {
         MemoryCluster alluxio = new MemoryCluster(ufs);
         try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("first"), null)) {
             killed.write("/file", "old content");
@@ -234,7 +234,7 @@ class KeptMountTest {
 
     /** As above, and its truncation fails. */
     @Test
-    void file_whoseTruncationByAnotherProgramFailsAfterATakeover_isPublishedAtItsClose() {
+    void file_whoseTruncationByAnotherProgramFailsAfterATakeover_isCommittedAtItsClose() {
         try (MemoryMount killed = first()) {
             killed.write("/file", "old content");
             OpenFile file = killed.openToWrite("/file").write("new");
@@ -294,7 +294,7 @@ class KeptMountTest {
 
     /** The new content lies beside the old one, complete, when the process is killed; its rename was not asked for. */
     @Test
-    void replacedFile_whoseProcessIsKilledBeforeTheRename_isPublishedByTheNext() {
+    void replacedFile_whoseProcessIsKilledBeforeTheRename_isCommittedByTheNext() {
         try (MemoryMount killed = first()) {
             killed.write("/file", "old");
             killed.faults().on(StoreCall.RENAME).before(killed.faults()::dieNow);

@@ -257,7 +257,7 @@ class NothingMovesTest {
 
     /** Nobody looks at the directory here; the other mount sees what it saw. */
     @Test
-    void stat_ofDirectoryOnOtherMount_staysWhenFileInItIsPublished() throws Exception {
+    void stat_ofDirectoryOnOtherMount_staysWhenFileInItIsCommitted() throws Exception {
         try (MemoryMount mount = first();
                 MemoryMount other = MemoryMount.of(cluster)) {
             make(mount, "/tree/file", "text");
@@ -410,7 +410,7 @@ class NothingMovesTest {
     }
 
     @Test
-    void names_madeByOthersWhileFileIsPublished_moveTheTime() throws Exception {
+    void names_madeByOthersWhileFileIsCommitted_moveTheTime() throws Exception {
         try (MemoryMount mount = first();
                 MemoryMount other = MemoryMount.of(cluster)) {
             make(mount, "/tree/file", "text");

@@ -109,7 +109,7 @@ class TwoWritersTest {
 
     @ParameterizedTest
     @EnumSource
-    void close_afterAnotherMountRenamedTheFile_publishesItWhereItIs(Renamed renamed) {
+    void close_afterAnotherMountRenamedTheFile_commitsItWhereItIs(Renamed renamed) {
         one.mkdir("/folder");
         one.write("/folder/f", OTHER);
         try (OpenFile file = one.openToWrite("/folder/f")) {
@@ -126,7 +126,7 @@ class TwoWritersTest {
 
     /** The other mount hides it, as somebody there still reads it; what is written here is for the name, as if it were gone. */
     @Test
-    void close_afterAnotherMountRemovedWhatItStillReads_publishesAtTheName() {
+    void close_afterAnotherMountRemovedWhatItStillReads_commitsAtTheName() {
         one.write("/f", OTHER);
         try (OpenFile read = two.open("/f")) {
             try (OpenFile file = one.openToWrite("/f")) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The gateway is killed at each boundary between two of its calls while it replaces a file, by a publication and by a rename, and the
+ * The gateway is killed at each boundary between two of its calls while it replaces a file, by a commit and by a rename, and the
  * next one goes on: what was acknowledged is there, under its name, and nothing hidden is left.
  */
 class KilledReplacementTest {
@@ -188,16 +188,16 @@ class KilledReplacementTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    void publication_killedAtEachBoundary_isFinishedOrUndone(MemoryUfs.Kind kind, Next next, Master master)
+    void commit_killedAtEachBoundary_isFinishedOrUndone(MemoryUfs.Kind kind, Next next, Master master)
             throws Exception {
         each((calls, heard) -> {
             try (Trial trial = new Trial(kind, next, master)) {
-                return publish(trial, calls, heard);
+                return commit(trial, calls, heard);
             }
         });
     }
 
-    private boolean publish(Trial trial, int calls, boolean heard) throws Exception {
+    private boolean commit(Trial trial, int calls, boolean heard) throws Exception {
         OpenFile file = trial.killed.openToWrite(FILE);
         file.truncate(0);
         file.write(NEW);

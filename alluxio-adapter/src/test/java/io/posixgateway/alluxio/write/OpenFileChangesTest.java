@@ -132,7 +132,7 @@ class OpenFileChangesTest {
     }
 
     @Test
-    void close_afterUnlinkOfTheOpenFile_publishesNothing() throws InterruptedException {
+    void close_afterUnlinkOfTheOpenFile_commitsNothing() throws InterruptedException {
         mount.write("/old", "old content");
         try (OpenFile fresh = mount.create("/new");
                 OpenFile old = mount.openToWrite("/old")) {
@@ -155,7 +155,7 @@ class OpenFileChangesTest {
 
     /** POSIX speaks of the file, not of the descriptor. */
     @Test
-    void fsync_byReader_publishesWhatAnotherWrote() {
+    void fsync_byReader_commitsWhatAnotherWrote() {
         mount.write("/f", "old");
         try (OpenFile writer = mount.openToWrite("/f");
                 OpenFile reader = mount.open("/f")) {

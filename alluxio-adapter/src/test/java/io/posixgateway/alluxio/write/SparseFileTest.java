@@ -61,7 +61,7 @@ class SparseFileTest {
         mount.requests().fallocate(file.opened(), mode, offset, bytes);
     }
 
-    private byte[] published(String path) {
+    private byte[] committed(String path) {
         return Objects.requireNonNull(cluster.ufs().read(path));
     }
 
@@ -83,7 +83,7 @@ class SparseFileTest {
             byte[] content = new byte[48 * MIB];
             System.arraycopy(filled(10), 0, content, 0, 10);
             System.arraycopy(filled(MIB), 0, content, 32 * MIB, MIB);
-            assertThat(published("/f")).isEqualTo(content);
+            assertThat(committed("/f")).isEqualTo(content);
         }
     }
 
@@ -119,7 +119,7 @@ class SparseFileTest {
                 assertThat(spoolBytes(mount)).isEqualTo(10);
                 file.truncate(4 * MIB);
             }
-            assertThat(published("/f")).isEqualTo(Arrays.copyOf(filled(10), 4 * MIB));
+            assertThat(committed("/f")).isEqualTo(Arrays.copyOf(filled(10), 4 * MIB));
         }
     }
 
@@ -158,7 +158,7 @@ class SparseFileTest {
             assertThat(spoolBytes(mount)).isEqualTo(5008);
             mount.requests().flush(opened);
             mount.requests().release(opened);
-            assertThat(published("/f")).isEqualTo(Arrays.copyOf("0123456789".getBytes(StandardCharsets.UTF_8), 5008));
+            assertThat(committed("/f")).isEqualTo(Arrays.copyOf("0123456789".getBytes(StandardCharsets.UTF_8), 5008));
         }
     }
 
@@ -194,7 +194,7 @@ class SparseFileTest {
                 Arrays.fill(content, 2 * MIB - 10, 2 * MIB, (byte) 0);
                 assertThat(file.lengthBytes()).isEqualTo(2 * MIB);
             }
-            assertThat(published("/f")).isEqualTo(content);
+            assertThat(committed("/f")).isEqualTo(content);
         }
     }
 
@@ -212,7 +212,7 @@ class SparseFileTest {
                 assertThat(file.readAll()).isEqualTo(content);
                 assertThat(spoolBytes(mount)).isEqualTo(MIB + 5000);
             }
-            assertThat(published("/f")).isEqualTo(content);
+            assertThat(committed("/f")).isEqualTo(content);
         }
     }
 
@@ -245,7 +245,7 @@ class SparseFileTest {
     }
 
     @Test
-    void close_ofProgramThatWasKilled_endsAndItsHandlesEndPublishes() throws Exception {
+    void close_ofProgramThatWasKilled_endsAndItsHandlesEndCommits() throws Exception {
         Process parent = parentOfKilled();
         try (MemoryMount mount = mount("1G")) {
             OpenFile file = mount.create("/f");
@@ -258,7 +258,7 @@ class SparseFileTest {
             cluster.clock().advance(Duration.ofMinutes(1));
             assertThat(mount.stat("/f").lengthBytes()).isEqualTo(20 * MIB + 1);
             mount.requests().release(file.opened());
-            assertThat(published("/f")).hasSize(20 * MIB + 1);
+            assertThat(committed("/f")).hasSize(20 * MIB + 1);
             assertThat(mount.fileSystem().counts().changedFiles()).isZero();
         } finally {
             parent.destroyForcibly();
@@ -289,14 +289,14 @@ class SparseFileTest {
     }
 
     @Test
-    void close_ofProgramThatLives_waitsUntilAllIsPublished() {
+    void close_ofProgramThatLives_waitsUntilAllIsCommitted() {
         try (MemoryMount mount = mount("1G")) {
             mount.requests().asProcess((int) ProcessHandle.current().pid());
             mount.faults().on(StoreCall.WRITE).always().delay(Duration.ofSeconds(1));
             try (OpenFile file = mount.create("/f")) {
                 file.write(20 * MIB, filled(1));
                 mount.requests().flush(file.opened());
-                assertThat(published("/f")).hasSize(20 * MIB + 1);
+                assertThat(committed("/f")).hasSize(20 * MIB + 1);
             }
         }
     }
@@ -314,7 +314,7 @@ class SparseFileTest {
                     assertThat(sparse.lengthBytes()).isEqualTo(9000);
                 }
             }
-            assertThat(published("/sparse")).hasSize(9000).startsWith("data".getBytes(StandardCharsets.US_ASCII));
+            assertThat(committed("/sparse")).hasSize(9000).startsWith("data".getBytes(StandardCharsets.US_ASCII));
             assertThat(spoolBytes(mount)).isZero();
         }
     }

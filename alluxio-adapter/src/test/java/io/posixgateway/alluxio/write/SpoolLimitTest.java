@@ -103,7 +103,7 @@ class SpoolLimitTest {
     }
 
     @Test
-    void fsync_whenUnderFileSystemIsFull_failsAndWhatIsSmallerIsPublishedAfterwards() {
+    void fsync_whenUnderFileSystemIsFull_failsAndWhatIsSmallerIsCommittedAfterwards() {
         try (MemoryMount mount = mount("1G")) {
             byte[] old = bytes(100_000);
             write(mount, "/f", old);
@@ -121,7 +121,7 @@ class SpoolLimitTest {
     }
 
     @Test
-    void create_whileContentThatCouldNotBePublishedTakesTheSpool_failsUntilThatIsTakenAway() throws Exception {
+    void create_whileContentThatCouldNotBeCommittedTakesTheSpool_failsUntilThatIsTakenAway() throws Exception {
         try (MemoryMount mount = mount("4M");
                 LogLines log = new LogLines()) {
             Fault full = fullDisk(mount);
@@ -141,7 +141,7 @@ class SpoolLimitTest {
 
     /** Its readers continue, and nothing is left of what was prepared for them. */
     @Test
-    void rename_thatCannotPublishItsSource_leavesTheTargetToItsReaders() {
+    void rename_thatCannotCommitItsSource_leavesTheTargetToItsReaders() {
         try (MemoryMount mount = mount("1G")) {
             write(mount, "/f", bytes(1000));
             try (OpenFile reader = mount.open("/f");

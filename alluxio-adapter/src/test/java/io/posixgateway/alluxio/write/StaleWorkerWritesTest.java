@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A worker that stopped takes up what it had been sent when it continues: what was published meanwhile is published again. */
+/** A worker that stopped takes up what it had been sent when it continues: what was committed meanwhile is committed again. */
 class StaleWorkerWritesTest {
     private static final long WORKER_BYTES = 64 << 20;
     /** Between two looks. */
@@ -79,28 +79,28 @@ class StaleWorkerWritesTest {
         });
     }
 
-    private String published(String path) {
+    private String committed(String path) {
         byte[] content = cluster.ufs().read(path);
         return content == null ? "" : new String(content, StandardCharsets.UTF_8);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void write_pastStoppedWorker_isPublishedAgainAfterTheWorkerWroteLate(boolean removes) throws Exception {
+    void write_pastStoppedWorker_isCommittedAgainAfterTheWorkerWroteLate(boolean removes) throws Exception {
         cluster.lateWritesRemove(removes);
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             near.stop();
             mount.write("/file", "first");
             mount.write("/file", "later");
-            assertThat(published("/file")).isEqualTo("later");
+            assertThat(committed("/file")).isEqualTo("later");
             assertThat(spooled(mount.folder())).as("kept").isNotEmpty();
             near.resume();
-            assertThat(published("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
+            assertThat(committed("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
             look(DONE_SECONDS);
             assertThat(spooled(mount.folder())).as("the worker may not be done").isNotEmpty();
             mount.faults().forgetCounts();
             lookUntilSafe(mount.folder());
-            assertThat(published("/file")).isEqualTo("later");
+            assertThat(committed("/file")).isEqualTo("later");
             assertThat(mount.faults().count(StoreCall.RENAME))
                     .as("the last content alone is published again")
                     .isEqualTo(1);
@@ -120,7 +120,7 @@ class StaleWorkerWritesTest {
             near.resume();
             clock.advance(LOOK.multipliedBy(2));
             assertThat(cluster.connect().compared("/file").lengthBytes()).isEqualTo(5);
-            assertThat(published("/file")).as("the worker undid it").isEqualTo("first");
+            assertThat(committed("/file")).as("the worker undid it").isEqualTo("first");
             lookUntilSafe(mount.folder());
             assertThat(files(mount.folder().resolve("aside"), "spool-\\d+"))
                     .singleElement()
@@ -131,7 +131,7 @@ class StaleWorkerWritesTest {
     /** Whatever befalls one of them, and the thread that looks at all. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void write_pastStoppedWorker_isPublishedAgainThoughAnotherFailsUnexpectedly(boolean isError) throws Exception {
+    void write_pastStoppedWorker_isCommittedAgainThoughAnotherFailsUnexpectedly(boolean isError) throws Exception {
         cluster.lateWritesRemove(true);
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             near.stop();
@@ -146,10 +146,10 @@ class StaleWorkerWritesTest {
                 throw new IllegalStateException("nobody expects this");
             });
             near.resume();
-            assertThat(published("/file")).as("the worker undid it").isEmpty();
+            assertThat(committed("/file")).as("the worker undid it").isEmpty();
             Eventually.holds("it is published again", () -> {
                 clock.advance(LOOK);
-                return published("/file").equals("second");
+                return committed("/file").equals("second");
             });
         }
     }
@@ -164,12 +164,12 @@ class StaleWorkerWritesTest {
                     .hasContent("first"));
             clock.advance(Duration.ofHours(1));
             lookUntilSafe(mount.folder());
-            assertThat(published("/file")).isEqualTo("first");
+            assertThat(committed("/file")).isEqualTo("first");
         }
     }
 
     @Test
-    void write_pastStoppedWorker_isNotPublishedOverALaterFileOfAnotherClient() throws Exception {
+    void write_pastStoppedWorker_isNotCommittedOverALaterFileOfAnotherClient() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster);
                 MemoryMount another = MemoryMount.of(cluster)) {
             near.stop();
@@ -179,12 +179,12 @@ class StaleWorkerWritesTest {
             clock.advance(LOOK);
             assertThat(mount.read("/file")).isEqualTo("other");
             lookUntilSafe(mount.folder());
-            assertThat(published("/file")).isEqualTo("other");
+            assertThat(committed("/file")).isEqualTo("other");
         }
     }
 
     @Test
-    void write_pastStoppedWorker_isNotPublishedAgainWhileTheFileIsWrittenAnew() throws Exception {
+    void write_pastStoppedWorker_isNotCommittedAgainWhileTheFileIsWrittenAnew() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             near.stop();
             mount.write("/file", "first");
@@ -193,9 +193,9 @@ class StaleWorkerWritesTest {
                 open.write("third");
                 look(2 * DONE_SECONDS);
             }
-            assertThat(published("/file")).isEqualTo("third");
+            assertThat(committed("/file")).isEqualTo("third");
             lookUntilSafe(mount.folder());
-            assertThat(published("/file")).isEqualTo("third");
+            assertThat(committed("/file")).isEqualTo("third");
         }
     }
 
@@ -229,10 +229,10 @@ class StaleWorkerWritesTest {
 
     /** The worker's file is in the under file system only, until Alluxio is asked for the name. */
     private void lookUntilGone(String path) throws Exception {
-        assertThat(published(path)).as("the worker brought it back").isEqualTo("first");
+        assertThat(committed(path)).as("the worker brought it back").isEqualTo("first");
         Eventually.holds(path + " is gone again", () -> {
             clock.advance(LOOK);
-            return published(path).isEmpty();
+            return committed(path).isEmpty();
         });
     }
 
@@ -300,7 +300,7 @@ class StaleWorkerWritesTest {
             near.resume();
             another.write("/file", "first");
             lookAtTheEnd(mount, "/file");
-            assertThat(published("/file")).isEqualTo("first");
+            assertThat(committed("/file")).isEqualTo("first");
             assertThat(another.read("/file")).isEqualTo("first");
         }
     }
@@ -314,7 +314,7 @@ class StaleWorkerWritesTest {
         near.resume();
         cluster.ufs().write("/file", "wirst".getBytes(StandardCharsets.UTF_8));
         lookAtTheEnd(mount, "/file");
-        assertThat(published("/file")).isEqualTo("wirst");
+        assertThat(committed("/file")).isEqualTo("wirst");
     }
 
     /** Nobody looks into its spool folder again. */
@@ -331,13 +331,13 @@ class StaleWorkerWritesTest {
     }
 
     @Test
-    void inDoubt_whoseNodeIsBack_isPublishedAgainThoughOneCallIsNotAnswered(@TempDir Path folder) throws Exception {
+    void inDoubt_whoseNodeIsBack_isCommittedAgainThoughOneCallIsNotAnswered(@TempDir Path folder) throws Exception {
         try (MemoryMount dead = deadWithFileInDoubt(folder)) {
             MemoryStore client = cluster.connect();
             client.faults().on(StoreCall.PATH_OF).fail(io.posixgateway.fuse.spi.Errno.EIO);
             try (MemoryMount back = MemoryMount.of(client).openReturned(folder.resolve("back"), dead)) {
                 lookUntilSafe(back.folder());
-                assertThat(published("/file")).isEqualTo("second");
+                assertThat(committed("/file")).isEqualTo("second");
             }
         }
     }
@@ -362,7 +362,7 @@ class StaleWorkerWritesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void write_pastStoppedWorker_isPublishedAgainByTheNextProcess(boolean removes, @TempDir Path folder)
+    void write_pastStoppedWorker_isCommittedAgainByTheNextProcess(boolean removes, @TempDir Path folder)
             throws Exception {
         cluster.lateWritesRemove(removes);
         MemoryMount first = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
@@ -377,7 +377,7 @@ class StaleWorkerWritesTest {
         kill(first, Duration.ZERO);
         near.resume();
         MemoryMount second = MemoryMount.of(cluster.connect()).openKept(folder.resolve("second"), first);
-        assertThat(published("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
+        assertThat(committed("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
         look(2 * DONE_SECONDS);
         assertThat(records(second.folder()))
                 .as("nobody knows whether the worker will answer")
@@ -385,7 +385,7 @@ class StaleWorkerWritesTest {
         kill(second, Duration.ofMinutes(61));
         try (MemoryMount third = MemoryMount.of(cluster.connect()).openKept(folder.resolve("third"), second)) {
             lookUntilSafe(third.folder());
-            assertThat(published("/file")).isEqualTo("second");
+            assertThat(committed("/file")).isEqualTo("second");
             assertThat(third.read("/file")).isEqualTo("second");
         }
         second.close();
@@ -404,25 +404,25 @@ class StaleWorkerWritesTest {
     }
 
     @Test
-    void inDoubt_onNodeThatDied_isPublishedAgainWhenItIsBack(@TempDir Path folder) throws Exception {
+    void inDoubt_onNodeThatDied_isCommittedAgainWhenItIsBack(@TempDir Path folder) throws Exception {
         try (MemoryMount dead = deadWithFileInDoubt(folder)) {
-            assertThat(published("/file")).isEqualTo("first");
+            assertThat(committed("/file")).isEqualTo("first");
             try (MemoryMount back = MemoryMount.of(cluster.connect()).openReturned(folder.resolve("back"), dead)) {
                 lookUntilSafe(back.folder());
-                assertThat(published("/file")).isEqualTo("second");
+                assertThat(committed("/file")).isEqualTo("second");
             }
         }
     }
 
     /** It was ahead when the record was stored. */
     @Test
-    void inDoubt_onNodeWhoseClockWasSetBack_isPublishedAgainAfterAnHour(@TempDir Path folder) throws Exception {
+    void inDoubt_onNodeWhoseClockWasSetBack_isCommittedAgainAfterAnHour(@TempDir Path folder) throws Exception {
         try (MemoryMount dead = deadWithFileInDoubt(folder)) {
             kill(dead, Duration.ofDays(-400));
             try (MemoryMount back = MemoryMount.of(cluster.connect()).openReturned(folder.resolve("back"), dead)) {
                 clock.advance(Duration.ofMinutes(61));
                 lookUntilSafe(back.folder());
-                assertThat(published("/file")).isEqualTo("second");
+                assertThat(committed("/file")).isEqualTo("second");
             }
         }
     }
@@ -442,14 +442,14 @@ class StaleWorkerWritesTest {
     }
 
     @Test
-    void inDoubt_whoseFileIsReplacedWhileItIsPublishedAgain_doesNotReplaceThat(@TempDir Path folder) throws Exception {
+    void inDoubt_whoseFileIsReplacedWhileItIsCommittedAgain_doesNotReplaceThat(@TempDir Path folder) throws Exception {
         try (MemoryMount dead = deadWithFileInDoubt(folder);
                 MemoryMount other = MemoryMount.of(cluster)) {
             MemoryStore client = cluster.connect();
             client.faults().on(StoreCall.COMPLETE).before(() -> other.write("/file", "newest"));
             try (MemoryMount back = MemoryMount.of(client).openReturned(folder.resolve("back"), dead)) {
                 lookUntilSafe(back.folder());
-                assertThat(published("/file")).isEqualTo("newest");
+                assertThat(committed("/file")).isEqualTo("newest");
                 assertThat(other.list("/")).containsExactly("file");
             }
         }

@@ -84,7 +84,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("there"))).isEqualTo("old");
     }
 
-    /** A file that goes to the UFS cannot be renamed before it is complete: the UFS does not have it. Dirty files.move publishes first. */
+    /** A file that goes to the UFS cannot be renamed before it is complete: the UFS does not have it. Dirty files.move commits first. */
     @Test
     void rename_ofIncompleteFile_isEio() throws Exception {
         FileSink sink = begin(store, at("file"));
@@ -136,7 +136,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(store.create(at("file"), 0644, Map.of(), number).fileId()).isNotEqualTo(there);
     }
 
-    /** The master completes what is at the path: another's file, with this one's length. Publisher.checkOurs looks first. */
+    /** The master completes what is at the path: another's file, with this one's length. Committer.checkOurs looks first. */
     @Test
     void complete_goesByThePath_andCompletesAnothersFile() throws Exception {
         FileSink mine = begin(store, at("file"));
@@ -152,7 +152,7 @@ abstract class QuirksContract extends ContractCase {
         assertFails(Errno.EIO, others::complete);
     }
 
-    /** Where another's whole file is, it fails; by then the worker has overwritten that in the UFS. Publisher.checkOurs. */
+    /** Where another's whole file is, it fails; by then the worker has overwritten that in the UFS. Committer.checkOurs. */
     @Test
     void complete_whereAnothersWholeFileIs_overwritesItInTheUfs() throws Exception {
         FileSink mine = begin(store, at("file"));
@@ -165,7 +165,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(outside(at("file"))).isEqualTo("mine");
     }
 
-    /** The file of one that was deleted meanwhile is left in the UFS, and comes back as another file. Publisher.checkOurs. */
+    /** The file of one that was deleted meanwhile is left in the UFS, and comes back as another file. Committer.checkOurs. */
     @Test
     void complete_ofDeletedFile_failsAndLeavesItInTheUfs() throws Exception {
         FileSink sink = begin(store, at("file"));

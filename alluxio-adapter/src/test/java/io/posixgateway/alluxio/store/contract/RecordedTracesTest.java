@@ -154,7 +154,7 @@ class RecordedTracesTest {
                 .isEqualTo(removes ? "" : "first");
     }
 
-    /** Written through the only worker while it is stopped, it fails, unanswered; with a killed one, too. Publisher.publish. */
+    /** Written through the only worker while it is stopped, it fails, unanswered; with a killed one, too. Committer.commit. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void writing_withoutAWorker_isUnanswered(boolean killed) throws Exception {

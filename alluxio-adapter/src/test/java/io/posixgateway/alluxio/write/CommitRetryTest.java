@@ -27,9 +27,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers are lost while files are written: a close succeeds through another worker, or reports an error, and is honest. */
-class PublicationRetryTest {
+class CommitRetryTest {
     private static final long WORKER_BYTES = 64 << 20;
-    /** So long the publication of a file is retried. */
+    /** So long the commit of a file is retried. */
     private static final Duration PATIENCE = Duration.ofSeconds(12);
     /** Between two attempts. */
     private static final Duration PAUSE = Duration.ofMillis(250);

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
  * another worker, and what was written is there, also after the first one has gone on with what it had been sent. Who reads
  * through it goes on, too.
  */
-class PublishingFaultTest {
+class CommitFaultTest {
     private static final int WRITERS = 8;
     private static final int SMALL_BYTES = 19_000;
     private static final int LARGE_BYTES = 3 << 20;
@@ -73,7 +73,7 @@ class PublishingFaultTest {
     private final TestDirectory own;
 
     /** Without another worker, who closes a file would be told when one stops. */
-    PublishingFaultTest(@TempDir Path folder) throws Exception {
+    CommitFaultTest(@TempDir Path folder) throws Exception {
         this.folder = folder;
         alluxio = Clusters.twoWorkers();
         own = Clusters.directory(alluxio);

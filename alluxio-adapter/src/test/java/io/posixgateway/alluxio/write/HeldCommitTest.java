@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** While a file is on its way to a worker that does not answer: who looks at it waits for nothing, and who waits can be killed. */
-class HeldPublicationTest {
+class HeldCommitTest {
     /** More than the pool has threads. */
     private static final int CROWD = 80;
     /** After the entries and attributes that the mount may keep. */
@@ -41,7 +41,7 @@ class HeldPublicationTest {
     }
 
     /** A program that closes a file it wrote, which waits for the worker. */
-    private record Publication(AsyncCall close, Held worker) {
+    private record Commit(AsyncCall close, Held worker) {
         void finish() throws Exception {
             assertThat(close.isDone()).as("the writer waits").isFalse();
             worker.open();
@@ -49,20 +49,20 @@ class HeldPublicationTest {
         }
     }
 
-    private Publication publish(String path, String content) throws Exception {
+    private Commit commit(String path, String content) throws Exception {
         OpenFile file = mount.openToWrite(path);
         file.truncate(0);
         file.write(content);
         Held worker = mount.faults().on(StoreCall.WRITE).hold();
         AsyncCall close = AsyncCall.start(file::close);
         worker.await();
-        return new Publication(close, worker);
+        return new Commit(close, worker);
     }
 
     @Test
-    void lookupGetattrReaddir_whileFileIsPublished_showItAsWrittenAndDoNotWait() throws Exception {
+    void lookupGetattrReaddir_whileFileIsCommitted_showItAsWrittenAndDoNotWait() throws Exception {
         mount.write("/file", "before");
-        Publication publication = publish("/file", "all that was written");
+        Commit commit = commit("/file", "all that was written");
         cluster.clock().advance(FORGOTTEN);
         for (int i = 0; i < CROWD; i++) {
             assertThat(mount.list("/")).containsExactly("file");
@@ -70,23 +70,23 @@ class HeldPublicationTest {
             assertThat(node.lengthBytes()).isEqualTo("all that was written".length());
             assertThat(mount.requests().getattr(node.id()).lengthBytes()).isEqualTo(node.lengthBytes());
         }
-        publication.finish();
+        commit.finish();
         assertThat(mount.read("/file")).isEqualTo("all that was written");
         assertThat(cluster.ufs().read("/file")).asString().isEqualTo("all that was written");
     }
 
     @Test
-    void chmod_whileFileIsPublished_waitsAndCanBeKilled() throws Exception {
+    void chmod_whileFileIsCommitted_waitsAndCanBeKilled() throws Exception {
         mount.write("/file", "before");
-        Publication publication = publish("/file", "after");
+        Commit commit = commit("/file", "after");
         FuseNode node = mount.lookup("/file");
         assertKilled(() -> mount.requests().chmod(node.id(), 0600));
-        publication.finish();
+        commit.finish();
         assertThat(mount.stat("/file").mode() & 0777).isEqualTo(0644);
         assertThat(mount.read("/file")).isEqualTo("after");
     }
 
-    /** The file stays open: its next publication brings the mode to Alluxio. */
+    /** The file stays open: its next commit brings the mode to Alluxio. */
     @Test
     void chmod_whileFileIsSynced_isDoneWithTheClose() throws Exception {
         mount.write("/file", "before");
@@ -98,22 +98,22 @@ class HeldPublicationTest {
 
     /** The file is no dirty one any more when the mode can be changed. */
     @Test
-    void chmod_whileFileIsPublishedAtItsRelease_isDoneAfterwards() throws Exception {
+    void chmod_whileFileIsCommittedAtItsRelease_isDoneAfterwards() throws Exception {
         mount.write("/file", "before");
         OpenFile file = mount.openToWrite("/file").write("after!");
         chmodWhile(() -> mount.requests().release(file.opened()), file.opened().node());
         assertModeElsewhere(0600);
     }
 
-    /** The publication ends when the change of the mode waits for it. */
-    private void chmodWhile(AsyncCall.Work publication, FuseNode node) throws Exception {
+    /** The commit ends when the change of the mode waits for it. */
+    private void chmodWhile(AsyncCall.Work commit, FuseNode node) throws Exception {
         Held worker = mount.faults().on(StoreCall.WRITE).hold();
-        AsyncCall publishing = AsyncCall.start(publication);
+        AsyncCall committing = AsyncCall.start(commit);
         worker.await();
         AsyncCall chmod = AsyncCall.start(() -> mount.requests().chmod(node.id(), 0600));
         Eventually.holds("the change of the mode waits", () -> Stacks.threadsIn(DirtyFile.class, "await") > 0);
         worker.open();
-        publishing.await();
+        committing.await();
         chmod.await();
     }
 
@@ -125,21 +125,21 @@ class HeldPublicationTest {
     }
 
     @Test
-    void unlink_whileFileIsPublished_waitsAndCanBeKilled() throws Exception {
+    void unlink_whileFileIsCommitted_waitsAndCanBeKilled() throws Exception {
         mount.write("/file", "before");
-        Publication publication = publish("/file", "after");
+        Commit commit = commit("/file", "after");
         assertKilled(() -> mount.unlink("/file"));
-        publication.finish();
+        commit.finish();
         assertThat(mount.read("/file")).isEqualTo("after");
         assertThat(cluster.ufs().read("/file")).asString().isEqualTo("after");
     }
 
     @Test
-    void rename_whileFileIsPublished_waitsAndCanBeKilled() throws Exception {
+    void rename_whileFileIsCommitted_waitsAndCanBeKilled() throws Exception {
         mount.write("/file", "before");
-        Publication publication = publish("/file", "after");
+        Commit commit = commit("/file", "after");
         assertKilled(() -> mount.rename("/file", "/file2"));
-        publication.finish();
+        commit.finish();
         assertThat(mount.list("/")).containsExactly("file");
         assertThat(mount.read("/file")).isEqualTo("after");
     }
@@ -153,7 +153,7 @@ class HeldPublicationTest {
 
     /** Otherwise the worker would make the directory anew in the under file system, at the name that it had. */
     @Test
-    void renameOfDirectory_whileFileThatAnotherMountMovedThereIsPublished_waits() throws Exception {
+    void renameOfDirectory_whileFileThatAnotherMountMovedThereIsCommitted_waits() throws Exception {
         try (MemoryMount other = MemoryMount.of(cluster)) {
             mount.mkdir("/from");
             mount.write("/from/file", "before");

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** While a file is on its way to a worker that does not answer: who looks at it waits for nothing, and who waits can be killed. */
-class HeldPublicationFaultTest {
+class HeldCommitFaultTest {
     private static final int BYTES = 8 << 20;
     /** More than the pool has threads. */
     private static final int CROWD = 80;
@@ -50,7 +50,7 @@ class HeldPublicationFaultTest {
     private final ServerProcess worker;
     private final List<Path> mounts = new ArrayList<>();
 
-    HeldPublicationFaultTest(@TempDir Path folder) throws Exception {
+    HeldCommitFaultTest(@TempDir Path folder) throws Exception {
         this.folder = folder;
         EmbeddedAlluxio alluxio = Clusters.killable();
         own = Clusters.directory(alluxio);
@@ -65,7 +65,7 @@ class HeldPublicationFaultTest {
         Path file = mount().resolve("file");
         Files.writeString(file, "before");
         worker.pause();
-        // By a process of its own: each child of this one would close, and so publish, what this one has open.
+        // By a process of its own: each child of this one would close, and so commit, what this one has open.
         try (Program writer = write(source, file)) {
             Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
             look(file, BYTES);
@@ -102,7 +102,7 @@ class HeldPublicationFaultTest {
         return mount;
     }
 
-    /** Unlike dd, which closes a copy of its descriptor first, and so publishes the file while it is empty. */
+    /** Unlike dd, which closes a copy of its descriptor first, and so commits the file while it is empty. */
     private Program write(Path from, Path to) throws IOException {
         return Program.start(folder, List.of("python3", "-c", COPIER, from.toString(), to.toString()));
     }
@@ -144,7 +144,7 @@ class HeldPublicationFaultTest {
                 FuseCalls.awaitSteady(program.pid());
                 assertThat(program.isAlive()).as("%s wait", waiting).isTrue();
             }
-            waiting.parallelStream().forEach(HeldPublicationFaultTest::kill);
+            waiting.parallelStream().forEach(HeldCommitFaultTest::kill);
         } finally {
             waiting.forEach(Program::close);
         }

@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
  * written to a hidden file beside it, which then replaces it in one step of Alluxio's master: readers see the old content or
  * the new, never none, and a failure leaves the old one whole.
  */
-public final class Publisher {
-    private static final Logger LOG = LoggerFactory.getLogger(Publisher.class);
+public final class Committer {
+    private static final Logger LOG = LoggerFactory.getLogger(Committer.class);
     private static final int MOST_MOVES = 6;
     /** Whose name was taken within this time before is not asked for again: a small file takes two calls to the master. */
     private static final long SURELY_OURS_NANOS = 100_000_000L;
@@ -48,7 +48,7 @@ public final class Publisher {
     private final HiddenFiles hiddenFiles;
     final FileReplacer replacer;
     final Reservations reservations;
-    /** Where what is published is not safe at once. */
+    /** Where what is committed is not safe at once. */
     final LateWrites late;
 
     private final IncompleteFiles incomplete;
@@ -56,7 +56,7 @@ public final class Publisher {
     final AttributeCommits attributes;
 
     /** @param nodes hears of new file ids, for the next process; null: there will be none */
-    public Publisher(
+    public Committer(
             Store store,
             Metadata metadata,
             InodeTable table,
@@ -88,17 +88,17 @@ public final class Publisher {
     }
 
     /**
-     * Publishes it. Where a worker does not answer it is tried again, through another one if there is one, for a while after the
-     * first failure, however long that took; not for a dirty file whose last publication failed, since somebody has been told already.
+     * Commits it. Where a worker does not answer it is tried again, through another one if there is one, for a while after the
+     * first failure, however long that took; not for a dirty file whose last commit failed, since somebody has been told already.
      */
-    void publish(DirtyFile dirtyFile, Waiter waiter) throws StoreException {
+    void commit(DirtyFile dirtyFile, Waiter waiter) throws StoreException {
         long failedNanos = 0;
         int waits = 0;
         for (int moves = 0; ; ) {
             Attempt attempt = new Attempt(placeOf(dirtyFile), waiter);
             checkOwn(dirtyFile);
             try {
-                publishThere(dirtyFile, attempt);
+                commitThere(dirtyFile, attempt);
                 return;
             } catch (StoreException e) {
                 boolean elsewhere = !attempt.unfinished && isElsewhere(dirtyFile.inode, attempt.path, e);
@@ -146,7 +146,7 @@ public final class Publisher {
         replacer.hurry();
     }
 
-    /** One publication. */
+    /** One commit. */
     private static final class Attempt {
         private final String path;
         private final Waiter waiter;
@@ -185,9 +185,9 @@ public final class Publisher {
     }
 
     /** Nor does a directory move, if that can be had, above where the file is by now, which the caller did not know. */
-    private void publishThere(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
+    private void commitThere(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
         Moves.Work<Attempt> work = () -> {
-            publishHere(dirtyFile, attempt);
+            commitHere(dirtyFile, attempt);
             return attempt;
         };
         if (!metadata.moves().tryStay(dirtyFile.inode, work)) {
@@ -195,17 +195,17 @@ public final class Publisher {
         }
     }
 
-    private void publishHere(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
+    private void commitHere(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
         attributes.settleTime(dirtyFile);
         if (dirtyFile.is(Phase.SPOOLED)) {
-            publishContent(dirtyFile, attempt);
+            commitContent(dirtyFile, attempt);
         }
         attributes.send(dirtyFile);
         dirtyFile.inode.forgetFacts(table.generation().changed());
     }
 
     /** Where that fails, a new file has its name no more. */
-    private void publishContent(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
+    private void commitContent(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
         DirtyState before = dirtyFile.state();
         dirtyFile.become(new DirtyState.Committing(before));
         try {
@@ -238,7 +238,7 @@ public final class Publisher {
             };
             throw e;
         }
-        published(dirtyFile, attempt.path, sink.fileId(), sink);
+        committed(dirtyFile, attempt.path, sink.fileId(), sink);
     }
 
     /** Gives its name up, so that others can use it: is the file of another client there? */
@@ -285,7 +285,7 @@ public final class Publisher {
         }
     }
 
-    /** @param again only what was published before is to be replaced */
+    /** @param again only what was committed before is to be replaced */
     private void replace(DirtyFile dirtyFile, Attempt attempt, boolean again) throws StoreException {
         Inode inode = dirtyFile.inode;
         long before = inode.fileId();
@@ -306,7 +306,7 @@ public final class Publisher {
         }
         dirtyFile.facts = reader.read(raw, dirtyFile.facts.fetchedNanos());
         dirtyFile.unsent = Unsent.NOTHING;
-        published(dirtyFile, path, inode.fileId(), sink);
+        committed(dirtyFile, path, inode.fileId(), sink);
         if (again) {
             lookAfterwards(path, before);
         }
@@ -344,7 +344,7 @@ public final class Publisher {
         }
     }
 
-    /** Content of an earlier moment replaces only what it was published as then; the next call is the replacement. */
+    /** Content of an earlier moment replaces only what it was committed as then; the next call is the replacement. */
     private void checkStill(Inode inode, String path) throws StoreException {
         if (store.status(path).id() != inode.fileId()) {
             throw new StoreException(Errno.ESTALE, path + " has new content in Alluxio", null);
@@ -394,9 +394,9 @@ public final class Publisher {
         }
     }
 
-    private void published(DirtyFile dirtyFile, String path, long fileId, FileSink sink) {
+    private void committed(DirtyFile dirtyFile, String path, long fileId, FileSink sink) {
         dirtyFile.inode.wrote();
-        late.published(path, dirtyFile.inode);
+        late.committed(path, dirtyFile.inode);
         dirtyFile.become(late.concern(path) ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED);
         int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
         dirtyFile.isNow(new Origin(dirtyFile.inode.node(), fileId, path, dirtyFile.spool.lengthBytes(), 0, madeSeconds));
