@@ -66,7 +66,7 @@ final class ClusterChange {
     /** On the thread of the call that noticed. */
     private void happened(String clusterId) {
         List<Name> names = volume.table.restart();
-        volume.dirtyFiles.reservations().forget();
+        volume.dirtyFiles.nameReservations().forget();
         volume.readers.forgetAll();
         note(new VolumeFolder.Nodes(clusterId, volume.table.ids().began()));
         alluxio.changed();

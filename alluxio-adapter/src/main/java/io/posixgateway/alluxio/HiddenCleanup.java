@@ -105,7 +105,7 @@ final class HiddenCleanup {
                     volume.replacer.unfinished().settle();
                 }
                 left = volume.hidden.inherit();
-                volume.dirtyFiles.reservations().inherit();
+                volume.dirtyFiles.nameReservations().inherit();
             }
             left = remove(left, mayBeOpen);
             boolean settled = isFreeSettled();
@@ -157,7 +157,7 @@ final class HiddenCleanup {
             LOG.warn("The hidden file {} stays in Alluxio: {}", one.path(), why);
             volume.hidden.remove(one.path());
         }
-        volume.dirtyFiles.reservations().forget();
+        volume.dirtyFiles.nameReservations().forget();
     }
 
     /** Nothing of the mount is open any more. */

@@ -14,7 +14,7 @@ import io.posixgateway.alluxio.recovery.HiddenFiles;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.alluxio.write.PendingCreate;
-import io.posixgateway.alluxio.write.Reservations;
+import io.posixgateway.alluxio.write.NameReservations;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
@@ -149,7 +149,7 @@ final class NameOperations {
     /** A file that the spool's disk has no room for, or that cannot be recorded there: nobody is to find it. */
     private void giveBack(Place place, Taken taken) {
         taken.sink.cancel();
-        volume.dirtyFiles.reservations().giveBack(taken.dirtyFile, taken.sink);
+        volume.dirtyFiles.nameReservations().giveBack(taken.dirtyFile, taken.sink);
         takenAway(place);
     }
 
@@ -207,7 +207,7 @@ final class NameOperations {
 
     private FileSink take(Inode directory, Name name, PendingCreate dirtyFile) throws StoreException {
         try {
-            return volume.dirtyFiles.reservations().take(dirtyFile);
+            return volume.dirtyFiles.nameReservations().take(dirtyFile);
         } catch (StoreException e) {
             if (e.errno() == Errno.EEXIST) {
                 volume.metadata.look(directory, name);
@@ -241,7 +241,7 @@ final class NameOperations {
     private Inode makeDirectory(Inode directory, Name name, FileStatus planned) throws StoreException {
         String made = moves.stay(directory, () -> {
             String path = volume.metadata.newPathOf(directory, name);
-            return Reservations.taking(volume.store, path, () -> {
+            return NameReservations.taking(volume.store, path, () -> {
                 volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
                 return path;
             });
@@ -401,7 +401,7 @@ final class NameOperations {
         String path = volume.metadata.pathOf(from.directory, from.name);
         volume.replacer.settleFree(path);
         volume.replacer.unfinished().settle(path, volume.metadata.pathOf(to.directory, to.name));
-        volume.dirtyFiles.reservations().settle(volume.metadata.pathOf(to.directory, to.name));
+        volume.dirtyFiles.nameReservations().settle(volume.metadata.pathOf(to.directory, to.name));
     }
 
     /** And the times of both directories with it. */
@@ -504,7 +504,7 @@ final class NameOperations {
         String path = volume.metadata.pathOf(from.directory, from.name);
         String newPath = volume.metadata.pathOf(to.directory, to.name);
         volume.replacer.unfinished().settle(path, newPath); // as in take
-        volume.dirtyFiles.reservations().settle(newPath);
+        volume.dirtyFiles.nameReservations().settle(newPath);
         if (target != null && target.isDirectory() != child.isDirectory()) {
             int errno = child.isDirectory() ? Errno.ENOTDIR : Errno.EISDIR;
             throw new StoreException(errno, newPath + " is of another kind", null);

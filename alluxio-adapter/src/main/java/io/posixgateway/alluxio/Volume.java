@@ -34,7 +34,7 @@ import io.posixgateway.alluxio.write.DirtyFileRecovery;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.alluxio.write.FileReplacer;
 import io.posixgateway.alluxio.write.Committer;
-import io.posixgateway.alluxio.write.Reservations;
+import io.posixgateway.alluxio.write.NameReservations;
 import io.posixgateway.alluxio.write.SpoolFolder;
 import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Attributes;
@@ -153,12 +153,12 @@ final class Volume implements AutoCloseable {
         table.crowd().whenThere(() -> notices.crowded(table));
         dirtyFiles.readFrom(orphans::open);
         replacer.unfinished().whenResolved(this::askAgain);
-        dirtyFiles.reservations().whenResolved(this::askAgain);
+        dirtyFiles.nameReservations().whenResolved(this::askAgain);
     }
 
     private Committer committer(@Nullable NodeLog nodes) {
-        Reservations reservations = new Reservations(store, creations, retries);
-        return new Committer(store, metadata, table, factsReader, nodes, hidden, replacer, reservations);
+        NameReservations nameReservations = new NameReservations(store, creations, retries);
+        return new Committer(store, metadata, table, factsReader, nodes, hidden, replacer, nameReservations);
     }
 
     /**

@@ -35,7 +35,7 @@ public final class DirtyFileRecord {
 
     private static final int STREAMED = 1 << 6;
     /** A worker that stopped may still write at its path; where it is not dirty, it was committed there as this file. */
-    private static final int DOUBTFUL = 1 << 7;
+    private static final int UNSTABLE = 1 << 7;
 
     /** How its name ends; it begins as that of its spool file. */
     public static final String SUFFIX = ".draft";
@@ -47,7 +47,7 @@ public final class DirtyFileRecord {
     private static final int STATE_AT = 4;
     private static final int NODE_AT = 8;
     private static final int HEAD_BYTES = NODE_AT + 2 * Long.BYTES;
-    private static final int KNOWN = (DOUBTFUL << 1) - 1;
+    private static final int KNOWN = (UNSTABLE << 1) - 1;
 
     /**
      * What does not change while a file is being changed, but for the status.
@@ -155,7 +155,7 @@ public final class DirtyFileRecord {
             case PENDING -> RESERVING;
             case SPOOLED -> DIRTY;
             case STREAMING -> STREAMED;
-            case UNSTABLE -> DOUBTFUL;
+            case UNSTABLE -> UNSTABLE;
             case UNLINKED -> UNLINKED;
             case COMMITTING, COMMITTED, LOST, CLOSED -> 0;
         };
@@ -171,7 +171,7 @@ public final class DirtyFileRecord {
                 bit(phase),
                 switch (phase) {
                     case SPOOLED -> RESERVING | TIMED;
-                    case COMMITTED -> DIRTY | ATTRIBUTES | DOUBTFUL;
+                    case COMMITTED -> DIRTY | ATTRIBUTES | UNSTABLE;
                     default -> 0;
                 });
     }
@@ -268,8 +268,8 @@ public final class DirtyFileRecord {
     }
 
     /** Was it committed, and not changed since, but is not safe yet? */
-    public boolean isDoubtful() {
-        return (state & (DOUBTFUL | DIRTY)) == DOUBTFUL;
+    public boolean isUnstable() {
+        return (state & (UNSTABLE | DIRTY)) == UNSTABLE;
     }
 
     private void put(int on, int off) throws StoreException {
@@ -300,9 +300,9 @@ public final class DirtyFileRecord {
     /** The content was committed there as this file, but is not safe yet. Known here even where it cannot be stored. */
     public void doubt(long node, long fileId, String path) throws StoreException {
         Content now = new Content(node, fileId, path, content.status());
-        if (!now.equals(content) || !isDoubtful() || hasAttributes()) {
+        if (!now.equals(content) || !isUnstable() || hasAttributes()) {
             content = now;
-            replace(now, DOUBTFUL, DIRTY | ATTRIBUTES);
+            replace(now, UNSTABLE, DIRTY | ATTRIBUTES);
         }
     }
 

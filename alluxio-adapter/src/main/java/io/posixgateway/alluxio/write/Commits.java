@@ -18,10 +18,10 @@ final class Commits {
 
     final Store store;
     final SpoolFolder folder;
-    final Doubtful doubtful;
+    final RecommitQueue recommits;
     private final Metadata metadata;
     private final Committer committer;
-    private final Streams streams;
+    private final StreamingUploads streams;
     private final LongTable<DirtyFile> dirtyFiles;
 
     Commits(
@@ -29,7 +29,7 @@ final class Commits {
             Metadata metadata,
             SpoolFolder folder,
             Committer committer,
-            Streams streams,
+            StreamingUploads streams,
             LongTable<DirtyFile> dirtyFiles) {
         this.store = store;
         this.metadata = metadata;
@@ -37,7 +37,7 @@ final class Commits {
         this.committer = committer;
         this.streams = streams;
         this.dirtyFiles = dirtyFiles;
-        this.doubtful = new Doubtful(this, metadata, committer);
+        this.recommits = new RecommitQueue(this, metadata, committer);
     }
 
     boolean has(Inode inode) {
@@ -105,12 +105,12 @@ final class Commits {
         } finally {
             boolean lost = dirtyFile.is(Phase.LOST);
             if (lost || dirtyFile.isIncomplete()) {
-                committer.reservations.remove(dirtyFile.path(), dirtyFile.facts.raw().id());
+                committer.nameReservations.remove(dirtyFile.path(), dirtyFile.facts.raw().id());
             }
-            if (keep || !dirtyFile.is(Phase.UNSTABLE) || !doubtful.keep(dirtyFile)) {
+            if (keep || !dirtyFile.is(Phase.UNSTABLE) || !recommits.keep(dirtyFile)) {
                 end(dirtyFile, keep && !lost);
             } else {
-                retire(dirtyFile);
+                closeIfDone(dirtyFile);
             }
             if (keep) {
                 metadata.doubt(inode);
@@ -120,14 +120,14 @@ final class Commits {
     }
 
     int end(DirtyFile dirtyFile, boolean keepSpool) {
-        if (retire(dirtyFile)) {
+        if (closeIfDone(dirtyFile)) {
             DirtyFile.remove(dirtyFile.spool, dirtyFile.record, keepSpool);
         }
         return 0;
     }
 
     /** The dirty file is none any more; its spool stays. False: it was none. */
-    private boolean retire(DirtyFile dirtyFile) {
+    private boolean closeIfDone(DirtyFile dirtyFile) {
         if (dirtyFile.is(Phase.CLOSED)) {
             return false;
         }
@@ -137,7 +137,7 @@ final class Commits {
         if (last instanceof StreamingUpload upload) {
             upload.sink.cancel();
         }
-        committer.reservations.ended(dirtyFile.creation);
+        committer.nameReservations.ended(dirtyFile.creation);
         // First, so that nobody who finds no dirty file finds what was seen before its commit.
         dirtyFile.inode.forgetFacts(left, metadata.generation().changed());
         if (dirtyFiles.get(dirtyFile.inode.node()) == dirtyFile) {
@@ -166,7 +166,7 @@ final class Commits {
             }
             return dirtyFile.is(Phase.CLOSED);
         } finally {
-            retire(dirtyFile);
+            closeIfDone(dirtyFile);
             dirtyFile.unlock();
         }
     }
@@ -206,7 +206,7 @@ final class Commits {
                 setAside(dirtyFile, why);
             }
         }
-        doubtful.setAside(ids, why);
+        recommits.setAside(ids, why);
     }
 
     private void setAside(DirtyFile dirtyFile, String why) {
@@ -214,7 +214,7 @@ final class Commits {
         try {
             if (!dirtyFile.holdsContent()) {
                 end(dirtyFile, false);
-            } else if (retire(dirtyFile)) {
+            } else if (closeIfDone(dirtyFile)) {
                 dirtyFile.spool.close(true);
                 folder.setAside(dirtyFile.spool, dirtyFile.path(), why);
             }

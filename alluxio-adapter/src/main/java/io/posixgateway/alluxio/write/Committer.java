@@ -47,11 +47,11 @@ public final class Committer {
     private final @Nullable NodeLog nodes;
     private final HiddenFiles hiddenFiles;
     final FileReplacer replacer;
-    final Reservations reservations;
+    final NameReservations nameReservations;
     /** Where what is committed is not safe at once. */
-    final LateWrites late;
+    final StaleWorkerWrites late;
 
-    private final IncompleteFiles incomplete;
+    private final AbandonedCreates incomplete;
     private final Pauses pauses;
     final AttributeCommits attributes;
 
@@ -64,7 +64,7 @@ public final class Committer {
             @Nullable NodeLog nodes,
             HiddenFiles hiddenFiles,
             FileReplacer replacer,
-            Reservations reservations) {
+            NameReservations nameReservations) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -72,9 +72,9 @@ public final class Committer {
         this.nodes = nodes;
         this.hiddenFiles = hiddenFiles;
         this.replacer = replacer;
-        this.reservations = reservations;
-        this.late = new LateWrites(metadata.clock());
-        this.incomplete = new IncompleteFiles(store, metadata.clock());
+        this.nameReservations = nameReservations;
+        this.late = new StaleWorkerWrites(metadata.clock());
+        this.incomplete = new AbandonedCreates(store, metadata.clock());
         this.pauses = new Pauses(metadata.clock());
         this.attributes = new AttributeCommits(store, metadata, table, reader);
     }
@@ -141,9 +141,9 @@ public final class Committer {
     }
 
     /** From now on what fails is not tried again: the process ends, or the mount does. */
-    void hurry() {
-        pauses.hurry();
-        replacer.hurry();
+    void stopRetrying() {
+        pauses.stopRetrying();
+        replacer.stopRetrying();
     }
 
     /** One commit. */
@@ -254,7 +254,7 @@ public final class Committer {
 
     /** Removes the incomplete file of a new one. Returns whether another file is there. */
     private boolean giveUpName(DirtyFile dirtyFile, String path) throws StoreException {
-        boolean taken = IncompleteFiles.remove(store, path, dirtyFile.facts.raw().id());
+        boolean taken = AbandonedCreates.remove(store, path, dirtyFile.facts.raw().id());
         dirtyFile.become(taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
         return taken;
     }

@@ -92,7 +92,7 @@ public final class DirectoryRename {
      */
     public void run(String from, String to) throws StoreException {
         if (!store.copiesOnRename(to)) {
-            Reservations.taking(store, to, () -> {
+            NameReservations.taking(store, to, () -> {
                 store.rename(from, to, false);
                 return to;
             });

@@ -108,9 +108,9 @@ public final class DirtyFileRecovery {
         DirtyFileRecord record = DirtyFileRecord.read(file);
         if (record != null && record.isMarked(Phase.UNSTABLE)) {
             long ageMillis = metadata.clock().epochMillis() - record.storedMillis();
-            dirtyFiles.doubtful().inherit(record, Math.max(0, ageMillis)); // a clock may have been set back since
+            dirtyFiles.recommits().inherit(record, Math.max(0, ageMillis)); // a clock may have been set back since
         }
-        if (record != null && restorer.isOnlyDoubtful(record)) {
+        if (record != null && restorer.isOnlyUnstable(record)) {
             left.addLast(file);
             return;
         }

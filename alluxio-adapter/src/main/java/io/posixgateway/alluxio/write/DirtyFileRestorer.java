@@ -46,8 +46,8 @@ final class DirtyFileRestorer {
     }
 
     /** Was it committed, and closed since, but is not safe yet? Those come after all dirty files, which are newer. */
-    boolean isOnlyDoubtful(DirtyFileRecord record) {
-        return record.isDoubtful() && !record.hasAttributes() && (!goesOn || record.isUnopened());
+    boolean isOnlyUnstable(DirtyFileRecord record) {
+        return record.isUnstable() && !record.hasAttributes() && (!goesOn || record.isUnopened());
     }
 
     /** Null: there is nothing to go on with. Whoever asked for a name that was being taken asks again. */
@@ -66,12 +66,12 @@ final class DirtyFileRestorer {
             giveUp(record, file, why, dirtyFiles);
             return null;
         }
-        if (isOnlyDoubtful(record)) {
+        if (isOnlyUnstable(record)) {
             adopt(dirtyFiles, record, spool);
             return null;
         }
         Inode inode = inode(record);
-        boolean gone = record.isDoubtful() && where(inode.fileId()) == null;
+        boolean gone = record.isUnstable() && where(inode.fileId()) == null;
         Spool content = folder.open(spool);
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
         Facts facts = reader.read(status, metadata.nowNanos());
@@ -84,7 +84,7 @@ final class DirtyFileRestorer {
     private static DirtyState state(DirtyFileRecord record, Spool content, boolean gone) {
         String path = record.content().path();
         return switch (record.phase(content.lengthBytes() > 0)) {
-            case LOST -> new DirtyState.Lost(Streams.left(path));
+            case LOST -> new DirtyState.Lost(StreamingUploads.left(path));
             case UNLINKED -> DirtyState.Plain.UNLINKED;
             case UNSTABLE -> gone ? DirtyState.Plain.COMMITTED : new DirtyState.Unstable(path);
             case COMMITTED -> DirtyState.Plain.COMMITTED;
@@ -116,7 +116,7 @@ final class DirtyFileRestorer {
     private void undo(@Nullable DirtyFileRecord record, Path spool) throws StoreException {
         if (record != null && record.isMarked(Phase.PENDING)) {
             DirtyFileRecord.Content content = record.content();
-            Reservations.undo(store, PendingCreate.creation(spool, content));
+            NameReservations.undo(store, PendingCreate.creation(spool, content));
         }
     }
 
@@ -124,7 +124,7 @@ final class DirtyFileRestorer {
     private void giveUp(DirtyFileRecord record, Path file, String why, DirtyFiles dirtyFiles) throws StoreException {
         String path = record.content().path();
         if (mayBeIncomplete(record)) {
-            dirtyFiles.reservations().remove(path, record.content().fileId());
+            dirtyFiles.nameReservations().remove(path, record.content().fileId());
         }
         if (why.equals(Returned.NOTHING)) {
             folder.remove(file);
@@ -141,7 +141,7 @@ final class DirtyFileRestorer {
             withdraw(record.content());
         }
         record.unopened();
-        dirtyFiles.doubtful().keep(folder.open(spool), record);
+        dirtyFiles.recommits().keep(folder.open(spool), record);
     }
 
     /** Where a later commit of the node was announced, but did not replace the file, the node is still that file. */

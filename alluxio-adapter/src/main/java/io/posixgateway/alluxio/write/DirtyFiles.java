@@ -29,8 +29,8 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     private final FactsReader reader;
     private final SpoolFolder folder;
     private final Committer committer;
-    private final Streams streams;
-    private final Reservations reservations;
+    private final StreamingUploads streams;
+    private final NameReservations nameReservations;
     private final Commits commits;
     private final Originals originals;
     private final Withheld withheld;
@@ -49,8 +49,8 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         this.folder = folder;
         this.committer = committer;
         this.withheld = new Withheld(folder);
-        this.reservations = committer.reservations;
-        this.streams = new Streams(store, metadata, committer.late, committer.replacer, streamFromBytes);
+        this.nameReservations = committer.nameReservations;
+        this.streams = new StreamingUploads(store, metadata, committer.late, committer.replacer, streamFromBytes);
         this.commits = new Commits(store, metadata, folder, committer, streams, dirtyFiles);
         this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
     }
@@ -79,8 +79,8 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     }
 
     /** The names of new files. */
-    public Reservations reservations() {
-        return reservations;
+    public NameReservations nameReservations() {
+        return nameReservations;
     }
 
     /** A new file, whose name is taken in Alluxio. */
@@ -99,8 +99,8 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         dirtyFiles.put(inode.node(), dirtyFile);
     }
 
-    Doubtful doubtful() {
-        return commits.doubtful;
+    RecommitQueue recommits() {
+        return commits.recommits;
     }
 
     /** Of an earlier process, which this one cannot go on with. */
@@ -175,9 +175,9 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     }
 
     /** Nobody misses the content any more: it need not go on to Alluxio, and its loss no longer counts. */
-    private int forgive(DirtyFile dirtyFile) throws StoreException {
+    private int discardLost(DirtyFile dirtyFile) throws StoreException {
         if (dirtyFile.is(Phase.STREAMING) || dirtyFile.is(Phase.LOST)) {
-            streams.forgive(dirtyFile);
+            streams.discardLost(dirtyFile);
         }
         return 0;
     }
@@ -222,7 +222,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
      */
     public void truncate(Inode inode, long bytes, boolean unopened) throws StoreException {
         if (bytes == 0) {
-            with(inode, true, this::forgive);
+            with(inode, true, this::discardLost);
         }
         do {
             begin(inode, bytes);
@@ -300,7 +300,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
             step.run();
             inode.markUnlinked();
         }
-        commits.doubtful.deleted(inode.node());
+        commits.recommits.deleted(inode.node());
     }
 
     /** Before a file loses its name for good: completes its stream. Where that fails the content is lost, as its writer is told. */
@@ -336,8 +336,8 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
 
     /** Leaves everything to the next process, as it is. */
     public void leave() {
-        committer.hurry();
-        commits.doubtful.leave();
+        committer.stopRetrying();
+        commits.recommits.leave();
         dirtyFiles.all().forEach(commits::leave);
     }
 
@@ -367,13 +367,13 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     /** Commits what can be committed, and ends all. */
     @Override
     public void close() {
-        committer.hurry();
+        committer.stopRetrying();
         new LastUploads(metadata.clock(), folder).run(dirtyFiles.all(), dirtyFile -> {
             metadata.moves().staySurely(dirtyFile.inode, () -> surely(dirtyFile.inode, commits::finish));
             discard(dirtyFile.inode);
         });
-        commits.doubtful.close();
-        reservations.close();
+        commits.recommits.close();
+        nameReservations.close();
         withheld.close();
     }
 }

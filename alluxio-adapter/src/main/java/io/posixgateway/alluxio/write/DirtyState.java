@@ -88,7 +88,7 @@ sealed interface DirtyState
         }
     }
 
-    /** @param path where a worker may still undo it, see {@link LateWrites} */
+    /** @param path where a worker may still undo it, see {@link StaleWorkerWrites} */
     record Unstable(String path) implements DirtyState {
         @Override
         public Phase phase() {

@@ -272,7 +272,7 @@ public final class FileReplacer {
     }
 
     /** From now on nobody waits for an Alluxio that is away. */
-    void hurry() {
-        pauses.hurry();
+    void stopRetrying() {
+        pauses.stopRetrying();
     }
 }

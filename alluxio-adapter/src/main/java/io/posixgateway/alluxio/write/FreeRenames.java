@@ -61,7 +61,7 @@ final class FreeRenames {
     }
 
     private void takeFree(Renaming renaming) throws StoreException {
-        Reservations.taking(store, renaming.to(), () -> {
+        NameReservations.taking(store, renaming.to(), () -> {
             store.rename(renaming.from(), renaming.to(), false);
             return renaming;
         });

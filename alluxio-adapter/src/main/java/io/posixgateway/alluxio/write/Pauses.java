@@ -19,7 +19,7 @@ final class Pauses {
     }
 
     /** From now on what fails is not retried: the process ends, or the mount does. */
-    void hurry() {
+    void stopRetrying() {
         hurries = true;
     }
 

@@ -30,7 +30,7 @@ public final class PendingCreate {
     static Creation creation(Path spool, DirtyFileRecord.Content content) {
         String unique = spool.getFileName() + " " + content.path();
         UUID number = UUID.nameUUIDFromBytes(unique.getBytes(StandardCharsets.UTF_8));
-        return new Creation(number, content.path(), 0, 0, Reservations.stamp(content.status()));
+        return new Creation(number, content.path(), 0, 0, NameReservations.stamp(content.status()));
     }
 
     /** The file could not be made. */

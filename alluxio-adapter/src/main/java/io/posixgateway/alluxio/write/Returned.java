@@ -46,7 +46,7 @@ final class Returned {
         if (record.isMarked(Phase.SPOOLED)) {
             return "its writer had neither synced nor closed it when its node or mount ended";
         }
-        if (!record.isDoubtful() && !record.hasAttributes()) {
+        if (!record.isUnstable() && !record.hasAttributes()) {
             return NOTHING;
         }
         return changed(record, spool);
@@ -61,22 +61,22 @@ final class Returned {
     /** Null: the file is the one that the dirty file began from, or was committed as. */
     private @Nullable String changed(DirtyFileRecord record, Path spool) throws StoreException {
         DirtyFileRecord.Content content = record.content();
-        boolean doubtful = record.isDoubtful();
-        long fileId = doubtful ? content.fileId() : nodes.inherited().getOrDefault(content.node(), content.fileId());
+        boolean recommits = record.isUnstable();
+        long fileId = recommits ? content.fileId() : nodes.inherited().getOrDefault(content.node(), content.fileId());
         String path = where(fileId);
-        FileStatus now = path == null || (doubtful && !path.equals(content.path())) ? null : at(path);
+        FileStatus now = path == null || (recommits && !path.equals(content.path())) ? null : at(path);
         if (now == null) {
             return "its file is gone from Alluxio, or was renamed";
         }
         if (now.id() != fileId || !now.complete() || now.lengthBytes() != bytesOf(spool)) {
             return "its file has new content in Alluxio";
         }
-        return renumbered(record.origin(), doubtful, now);
+        return renumbered(record.origin(), recommits, now);
     }
 
-    private static @Nullable String renumbered(@Nullable Origin origin, boolean doubtful, FileStatus now) {
+    private static @Nullable String renumbered(@Nullable Origin origin, boolean recommits, FileStatus now) {
         if (origin == null) {
-            return doubtful ? null : "the content that it was based on is unknown";
+            return recommits ? null : "the content that it was based on is unknown";
         }
         return origin.fileId() != now.id() || isStill(origin, now)
                 ? null
@@ -90,7 +90,7 @@ final class Returned {
 
     /** Is it the same file, not another one of the same id? */
     static boolean isSame(Origin origin, FileStatus now) {
-        return IncompleteFiles.isSame(origin.createdSeconds(), now.createdSeconds());
+        return AbandonedCreates.isSame(origin.createdSeconds(), now.createdSeconds());
     }
 
     /** Where Alluxio has the file of this id; null: nowhere. */

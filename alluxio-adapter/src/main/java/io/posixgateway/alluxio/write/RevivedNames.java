@@ -41,7 +41,7 @@ final class RevivedNames {
      *
      * @return false: Alluxio does not answer, look again later
      */
-    boolean isSettled(LateWrites.Sent sent) {
+    boolean isSettled(StaleWorkerWrites.Sent sent) {
         try {
             FileStatus there = isElsewhere(sent) ? at(sent.path()) : null;
             if (there != null && isRevived(there, sent) && isElsewhere(sent)) {
@@ -55,7 +55,7 @@ final class RevivedNames {
     }
 
     /** Has this mount renamed, or removed, what was sent there? */
-    private boolean isElsewhere(LateWrites.Sent sent) throws StoreException {
+    private boolean isElsewhere(StaleWorkerWrites.Sent sent) throws StoreException {
         return sent.inode().unlinked() || !metadata.pathOf(sent.inode()).equals(sent.path());
     }
 
@@ -65,7 +65,7 @@ final class RevivedNames {
         return known != null ? known : Existing.orNull(() -> store.compared(path));
     }
 
-    private boolean isRevived(FileStatus there, LateWrites.Sent sent) throws StoreException {
+    private boolean isRevived(FileStatus there, StaleWorkerWrites.Sent sent) throws StoreException {
         if (!isLoaded(there) || there.lengthBytes() == 0 || there.lengthBytes() != sent.lengthBytes()) {
             return false;
         }
@@ -82,7 +82,7 @@ final class RevivedNames {
                 && TimeUnit.SECONDS.toMillis(file.createdSeconds()) > file.modifiedMillis();
     }
 
-    private void remove(FileStatus there, LateWrites.Sent sent) throws StoreException {
+    private void remove(FileStatus there, StaleWorkerWrites.Sent sent) throws StoreException {
         if (store.status(sent.path()).id() != there.id()) {
             return; // the comparison took a while
         }

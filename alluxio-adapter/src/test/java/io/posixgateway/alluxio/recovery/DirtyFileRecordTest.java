@@ -134,11 +134,11 @@ class DirtyFileRecordTest {
         record.doubt(9, 8, "/a/c");
         Files.setLastModifiedTime(file, FileTime.fromMillis(1_000));
         DirtyFileRecord read = Objects.requireNonNull(DirtyFileRecord.read(file));
-        assertThat(read.isDoubtful()).isTrue();
+        assertThat(read.isUnstable()).isTrue();
         assertThat(read.content().fileId()).isEqualTo(8);
         assertThat(read.content().path()).isEqualTo("/a/c");
         assertThat(read.storedMillis()).isEqualTo(1_000);
         read.mark(Phase.SPOOLED);
-        assertThat(read.isDoubtful()).isFalse();
+        assertThat(read.isUnstable()).isFalse();
     }
 }

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param seed from which all of it was made
  * @param metadataTtl of the mounts, as on the command line
- * @param lateWritesRemove a worker that goes on removes what is there by then
+ * @param staleWorkerWritesRemove a worker that goes on removes what is there by then
  */
-record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean lateWritesRemove, List<Step> steps) {
+record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleWorkerWritesRemove, List<Step> steps) {
     static final int MOUNTS = 2;
     static final List<String> DIRECTORIES = List.of("/a", "/b", "/a/c", "/b/d");
     /** These are there at the beginning. */
@@ -97,7 +97,7 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean lateWr
     }
 
     Program with(List<Step> otherSteps) {
-        return new Program(seed, ufs, metadataTtl, lateWritesRemove, List.copyOf(otherSteps));
+        return new Program(seed, ufs, metadataTtl, staleWorkerWritesRemove, List.copyOf(otherSteps));
     }
 
     /** The same with one step in another way. */
@@ -116,7 +116,7 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean lateWr
     @Override
     public String toString() {
         return "seed " + seed + ", UFS " + ufs + ", metadata_ttl=" + metadataTtl
-                + (lateWritesRemove ? ", late workers remove" : "")
+                + (staleWorkerWritesRemove ? ", late workers remove" : "")
                 + steps.stream().map(step -> "\n  " + step).collect(Collectors.joining());
     }
 

@@ -44,7 +44,7 @@ final class World implements AutoCloseable {
     /** What failed may still come true. */
     private boolean unsettled;
     /** A worker was stopped: what it was sent may be written under any name at which it was. */
-    private boolean lateWrites;
+    private boolean staleWorkerWrites;
 
     private int kills;
     private boolean workerStopped;
@@ -60,7 +60,7 @@ final class World implements AutoCloseable {
         this.program = program;
         this.cluster = new MemoryCluster(program.ufs(), 2, WORKER_BYTES, null);
         this.outside = new Outsider(cluster);
-        cluster.lateWritesRemove(program.lateWritesRemove());
+        cluster.staleWorkerWritesRemove(program.staleWorkerWritesRemove());
         Model model = new Model();
         for (String directory : Program.DIRECTORIES.subList(0, Program.MADE_DIRECTORIES)) {
             outside.makeDirectory(directory);
@@ -129,7 +129,7 @@ final class World implements AutoCloseable {
             pass(SETTLED);
         } else {
             cluster.workers().get(0).stop();
-            lateWrites = true;
+            staleWorkerWrites = true;
         }
         workerStopped = !resumes;
         unsettled = workerStopped;
@@ -139,7 +139,7 @@ final class World implements AutoCloseable {
     private void format() {
         cluster.workers().forEach(MemoryWorker::kill);
         cluster = cluster.formatted();
-        cluster.lateWritesRemove(program.lateWritesRemove());
+        cluster.staleWorkerWritesRemove(program.staleWorkerWritesRemove());
         outside = new Outsider(cluster);
         workerStopped = false;
         unsettled = false;
@@ -557,7 +557,7 @@ final class World implements AutoCloseable {
     private void checkLeftovers() {
         List<String> left = new ArrayList<>();
         if (!formatted && !hiddenStays) {
-            left.addAll(lateWrites ? outside.hidden() : outside.hiddenAnywhere());
+            left.addAll(staleWorkerWrites ? outside.hidden() : outside.hiddenAnywhere());
         }
         if (!kept) {
             nodes.forEach(node -> left.addAll(node.leftovers()));

@@ -33,7 +33,7 @@ public final class MemoryCluster {
     private final List<MemoryWorker> workers = new ArrayList<>();
     private final Map<Moment, Consumer<String>> moments = new EnumMap<>(Moment.class);
     private volatile boolean masterGone;
-    private volatile boolean lateWritesRemove;
+    private volatile boolean staleWorkerWritesRemove;
 
     /** One worker of 1 GiB. */
     public MemoryCluster(MemoryUfs.Kind kind) {
@@ -120,12 +120,12 @@ public final class MemoryCluster {
     }
 
     /** What a worker does with a cancelled file when it goes on: it writes it to the UFS (false), or removes what is there. */
-    public void lateWritesRemove(boolean remove) {
-        lateWritesRemove = remove;
+    public void staleWorkerWritesRemove(boolean remove) {
+        staleWorkerWritesRemove = remove;
     }
 
-    boolean lateWritesRemove() {
-        return lateWritesRemove;
+    boolean staleWorkerWritesRemove() {
+        return staleWorkerWritesRemove;
     }
 
     /** Does this, once, when a call to the master comes to this moment; other calls can be made meanwhile. Gets the path. */

@@ -186,7 +186,7 @@ final class MemorySink implements FileSink {
     }
 
     private void lateWrite(byte[] sent) {
-        if (cluster.lateWritesRemove()) {
+        if (cluster.staleWorkerWritesRemove()) {
             cluster.ufs().delete(path);
         } else {
             cluster.ufs().write(path, sent, mode);

@@ -87,7 +87,7 @@ class StaleWorkerWritesTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void write_pastStoppedWorker_isCommittedAgainAfterTheWorkerWroteLate(boolean removes) throws Exception {
-        cluster.lateWritesRemove(removes);
+        cluster.staleWorkerWritesRemove(removes);
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             near.stop();
             mount.write("/file", "first");
@@ -132,7 +132,7 @@ class StaleWorkerWritesTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void write_pastStoppedWorker_isCommittedAgainThoughAnotherFailsUnexpectedly(boolean isError) throws Exception {
-        cluster.lateWritesRemove(true);
+        cluster.staleWorkerWritesRemove(true);
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             near.stop();
             mount.write("/file", "first");
@@ -202,7 +202,7 @@ class StaleWorkerWritesTest {
     /** Alluxio has compared what it holds with the under file system, where the worker removed the file. */
     @Test
     void write_pastStoppedWorker_whoseFileIsGoneByThen_isSetAside() throws Exception {
-        cluster.lateWritesRemove(true);
+        cluster.staleWorkerWritesRemove(true);
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             near.stop();
             mount.write("/file", "first");
@@ -364,14 +364,14 @@ class StaleWorkerWritesTest {
     @ValueSource(booleans = {false, true})
     void write_pastStoppedWorker_isCommittedAgainByTheNextProcess(boolean removes, @TempDir Path folder)
             throws Exception {
-        cluster.lateWritesRemove(removes);
+        cluster.staleWorkerWritesRemove(removes);
         MemoryMount first = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
         near.stop();
         first.write("/file", "first");
         first.write("/file", "second");
         assertThat(records(first.folder())).isNotEmpty().anySatisfy(file -> {
             DirtyFileRecord record = Objects.requireNonNull(DirtyFileRecord.read(file));
-            assertThat(record.isDoubtful()).isTrue();
+            assertThat(record.isUnstable()).isTrue();
             assertThat(record.content().path()).isEqualTo("/file");
         });
         kill(first, Duration.ZERO);

@@ -285,7 +285,7 @@ abstract class QuirksContract extends ContractCase {
         }
     }
 
-    /** More than a worker takes at once: what is cancelled then is removed from the UFS. Streams, IncompleteFiles.beside. */
+    /** More than a worker takes at once: what is cancelled then is removed from the UFS. Streams, AbandonedCreates.beside. */
     @Test
     void cancel_ofLargeFile_leavesNothingInTheUfs() throws Exception {
         FileSink sink = begin(store, at("file"));

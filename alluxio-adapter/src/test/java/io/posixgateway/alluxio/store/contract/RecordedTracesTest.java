@@ -128,13 +128,13 @@ class RecordedTracesTest {
 
     /**
      * A worker stopped with SIGSTOP while files were sent to it, and continued after their writers had given up and written them
-     * through another one. LateWrites, Doubtful.
+     * through another one. StaleWorkerWrites, Doubtful.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void workerThatStopped_writesOrRemovesTooLate(boolean removes) throws Exception {
         MemoryCluster two = new MemoryCluster(MemoryUfs.Kind.LOCAL, 2, 1 << 20, null);
-        two.lateWritesRemove(removes);
+        two.staleWorkerWritesRemove(removes);
         MemoryStore client = two.connect();
         FileSink first = ContractCase.begin(client, "/file");
         put(first, "first");

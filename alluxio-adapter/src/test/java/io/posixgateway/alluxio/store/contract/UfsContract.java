@@ -136,7 +136,7 @@ abstract class UfsContract extends ContractCase {
     }
 
     @Test
-    void compared_leavesIncompleteFilesAlone() throws Exception {
+    void compared_leavesAbandonedCreatesAlone() throws Exception {
         FileSink sink = begin(store, at("file"));
         assertThat(store.compared(at("file")).id()).isEqualTo(sink.fileId());
         outsideWrites("file", "others'");

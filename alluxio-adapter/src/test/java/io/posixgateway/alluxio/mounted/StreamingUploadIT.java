@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Large new files go straight to Alluxio while they are written in sequence; whatever else is done to them, no byte is lost. */
-class StreamedWriteIT {
+class StreamingUploadIT {
     private static final int PIECE = 700_001;
     private final long seed = Long.getLong("pgw.seed", System.nanoTime());
     private final byte[] content = new byte[5 * PIECE];

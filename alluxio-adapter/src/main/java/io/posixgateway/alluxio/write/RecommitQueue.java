@@ -17,12 +17,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Content that was committed where {@link LateWrites} may undo it: it stays in the spool, and is committed once more when that
+ * Content that was committed where {@link StaleWorkerWrites} may undo it: it stays in the spool, and is committed once more when that
  * can no longer happen, unless the file has another content by then. On a kept volume its record stays, too, and the next
  * process goes on. Any thread; has one of its own while there is some.
  */
-final class Doubtful implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Doubtful.class);
+final class RecommitQueue implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RecommitQueue.class);
     private static final String GONE =
             "it is gone from Alluxio: either another client deleted it, or a worker that stopped responding removed"
                     + " it later";
@@ -37,7 +37,7 @@ final class Doubtful implements AutoCloseable {
 
     private final Commits commits;
     private final Metadata metadata;
-    private final LateWrites late;
+    private final StaleWorkerWrites late;
     private final RevivedNames revived;
     private final Queue<Kept> all = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
@@ -58,7 +58,7 @@ final class Doubtful implements AutoCloseable {
         }
     }
 
-    Doubtful(Commits commits, Metadata metadata, Committer committer) {
+    RecommitQueue(Commits commits, Metadata metadata, Committer committer) {
         this.commits = commits;
         this.metadata = metadata;
         this.late = committer.late;
@@ -149,7 +149,7 @@ final class Doubtful implements AutoCloseable {
     }
 
     private void lookForRevived() {
-        for (LateWrites.Sent sent = late.pollOver(); sent != null && !closed; sent = late.pollOver()) {
+        for (StaleWorkerWrites.Sent sent = late.pollOver(); sent != null && !closed; sent = late.pollOver()) {
             if (!revived.isSettled(sent)) {
                 late.again(sent);
                 return;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Large new files go straight to Alluxio while they are written in sequence; whatever else is done to them, no byte is lost. */
-class StreamedWriteTest {
+class StreamingUploadTest {
     private static final int PIECE = 700_001;
 
     private final byte[] content = new byte[5 * PIECE];

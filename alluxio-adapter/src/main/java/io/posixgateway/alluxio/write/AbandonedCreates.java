@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  * The files of this mount that are not complete in Alluxio, at paths where other clients may put theirs at any moment: what
  * Alluxio is told by path is meant for a file only while that file is there. Any thread; waits.
  */
-final class IncompleteFiles {
-    private static final Logger LOG = LoggerFactory.getLogger(IncompleteFiles.class);
+final class AbandonedCreates {
+    private static final Logger LOG = LoggerFactory.getLogger(AbandonedCreates.class);
 
     /** A worker says nothing when it has cancelled. */
     private static final long CANCELLED_NANOS = 1_000_000_000L;
@@ -25,7 +25,7 @@ final class IncompleteFiles {
     private final Store store;
     private final Clock clock;
 
-    IncompleteFiles(Store store, Clock clock) {
+    AbandonedCreates(Store store, Clock clock) {
         this.store = store;
         this.clock = clock;
     }

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  * meanwhile, through another worker, is not safe before the first one has answered again. And where the file has another name by then,
  * or none, that name comes back: {@link #pollOver} says where to look.
  */
-final class LateWrites {
-    private static final Logger LOG = LoggerFactory.getLogger(LateWrites.class);
+final class StaleWorkerWrites {
+    private static final Logger LOG = LoggerFactory.getLogger(StaleWorkerWrites.class);
     /** So long after its answer a worker is done with what it had been sent before. */
     static final long DONE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** A worker that does not answer for so long will not. */
@@ -35,7 +35,7 @@ final class LateWrites {
     private final Queue<Sent> over = new ConcurrentLinkedQueue<>();
     private volatile Runnable noted = () -> {};
 
-    LateWrites(Clock nanoClock) {
+    StaleWorkerWrites(Clock nanoClock) {
         this.nanoClock = nanoClock;
     }
 

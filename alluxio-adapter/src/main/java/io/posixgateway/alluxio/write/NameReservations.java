@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * <p>What cannot be removed now stands in the volume's journal until it is, by this process or the next one. Before a creation is requested
  * it stands there, or in the record beside its spool file.
  */
-public final class Reservations {
-    private static final Logger LOG = LoggerFactory.getLogger(Reservations.class);
+public final class NameReservations {
+    private static final Logger LOG = LoggerFactory.getLogger(NameReservations.class);
     private static final int UNUSED_MODE = 0600;
 
     private final Store store;
@@ -46,7 +46,7 @@ public final class Reservations {
 
     private volatile Consumer<String> resolved = path -> {};
 
-    public Reservations(Store store, CreationLog log, RetryQueue retries) {
+    public NameReservations(Store store, CreationLog log, RetryQueue retries) {
         this.store = store;
         this.log = log;
         this.retries = retries;
@@ -106,7 +106,7 @@ public final class Reservations {
     /** Removes the file of this id, if it is incomplete: of one that was made here, and came to nothing. Now, or when Alluxio answers. */
     void remove(String path, long fileId) {
         try {
-            IncompleteFiles.remove(store, fileId, 0);
+            AbandonedCreates.remove(store, fileId, 0);
         } catch (StoreException e) {
             LOG.info("The incomplete file {} cannot be removed yet: {}", path, e.getMessage());
             leave(new Creation(UUID.randomUUID(), path, fileId, 0, ""));
@@ -202,7 +202,7 @@ public final class Reservations {
     static void undo(Store store, Creation creation) throws StoreException {
         try {
             if (creation.fileId() != 0) {
-                IncompleteFiles.remove(store, creation.fileId(), creation.createdSeconds());
+                AbandonedCreates.remove(store, creation.fileId(), creation.createdSeconds());
             } else {
                 undoUnanswered(store, creation);
             }

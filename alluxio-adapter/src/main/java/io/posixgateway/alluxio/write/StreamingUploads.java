@@ -19,21 +19,21 @@ import org.slf4j.LoggerFactory;
  * a rename of a directory above it, since the under file system would have it at the old place. A write that the stream refuses
  * loses the file, as its beginning is nowhere else: from then on all of it is answered with that failure, until it is closed.
  */
-final class Streams {
-    private static final Logger LOG = LoggerFactory.getLogger(Streams.class);
+final class StreamingUploads {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamingUploads.class);
 
     private final Metadata metadata;
-    private final LateWrites late;
+    private final StaleWorkerWrites late;
     private final FileReplacer replacer;
-    private final IncompleteFiles incomplete;
+    private final AbandonedCreates incomplete;
     private final long fromBytes;
 
     /** @param fromBytes {@link Long#MAX_VALUE}: never */
-    Streams(Store store, Metadata metadata, LateWrites late, FileReplacer replacer, long fromBytes) {
+    StreamingUploads(Store store, Metadata metadata, StaleWorkerWrites late, FileReplacer replacer, long fromBytes) {
         this.metadata = metadata;
         this.late = late;
         this.replacer = replacer;
-        this.incomplete = new IncompleteFiles(store, metadata.clock());
+        this.incomplete = new AbandonedCreates(store, metadata.clock());
         this.fromBytes = store.persists() ? fromBytes : Long.MAX_VALUE;
     }
 
@@ -121,7 +121,7 @@ final class Streams {
     }
 
     /** Nobody misses the content any more, lost or not: from here on the dirty file is in the spool as any other, and empty. */
-    void forgive(DirtyFile dirtyFile) throws StoreException {
+    void discardLost(DirtyFile dirtyFile) throws StoreException {
         if (dirtyFile.state() instanceof StreamingUpload upload) {
             cancel(dirtyFile, upload);
         }
