@@ -95,7 +95,7 @@ final class ClusterChange {
             volume.creations.inherit();
         }
         volume.replacer.leaveForeign(WHY);
-        volume.hiddenCleanup.leaveForeign(WHY);
+        volume.sillyRenameCleanup.leaveForeign(WHY);
         volume.dirtyFiles.setForeignAside(volume.table.ids(), WHY);
         try {
             if (volume.dirtyFiles.withheld().isEmpty() && !volume.recovers() && isNoted()) {

@@ -17,7 +17,7 @@ final class DirectoryRemoval {
         try {
             volume.store.delete(path);
         } catch (StoreException e) {
-            if (e.errno() != Errno.ENOTEMPTY || !new HiddenCleanup(volume).movedUp(parent, path)) {
+            if (e.errno() != Errno.ENOTEMPTY || !new SillyRenameCleanup(volume).movedUp(parent, path)) {
                 throw e;
             }
             volume.store.delete(path);

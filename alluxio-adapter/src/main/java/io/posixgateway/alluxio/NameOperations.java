@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.DirectoryTimes;
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.NameChange;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
@@ -10,7 +10,7 @@ import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.Moves;
-import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.alluxio.write.PendingCreate;
@@ -80,7 +80,7 @@ final class NameOperations {
         if (refused != 0) {
             return refused == -Errno.EINVAL && hiddenErrno == Errno.ENOENT ? -Errno.ENOENT : refused;
         }
-        return HiddenNames.is(name) ? -hiddenErrno : 0;
+        return TempNames.is(name) ? -hiddenErrno : 0;
     }
 
     /** The same for a name that is to be made, where waiting is allowed. */
@@ -168,9 +168,9 @@ final class NameOperations {
         }
         FileStatus planned = newFiles.plan(request, directory, making);
         return moves.stay(directory, () -> {
-            Name name = HiddenNames.make();
+            Name name = TempNames.make();
             String path = volume.metadata.newPathOf(directory, name);
-            volume.hidden.add(new HiddenFiles.Hidden(path, 0, 0));
+            volume.hidden.add(new SillyRenames.Hidden(path, 0, 0));
             try (DirectoryTimes.Replacement unseen = volume.metadata.times().replacing(directory)) {
                 Taken taken = takeHidden(directory, name, path, planned);
                 unseen.made(taken.sink.madeMillis());
@@ -331,13 +331,13 @@ final class NameOperations {
 
     /** Moves an open file to a hidden name, where it stays until it is closed. */
     private void hide(Inode directory, Inode child, String path) throws StoreException {
-        Name hidden = HiddenNames.make();
+        Name hidden = TempNames.make();
         String hiddenPath = volume.metadata.pathOf(directory, hidden);
-        volume.hidden.add(new HiddenFiles.Hidden(hiddenPath, child.fileId(), child.node()));
+        volume.hidden.add(new SillyRenames.Hidden(hiddenPath, child.fileId(), child.node()));
         try {
             volume.store.rename(path, hiddenPath, false);
         } catch (StoreException e) {
-            Name found = volume.hiddenCleanup.hiddenAs(child, path, hiddenPath, e);
+            Name found = volume.sillyRenameCleanup.hiddenAs(child, path, hiddenPath, e);
             if (found == null) {
                 throw e;
             }

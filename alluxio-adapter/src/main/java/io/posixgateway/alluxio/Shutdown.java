@@ -33,7 +33,7 @@ final class Shutdown {
         step("changed files", volume.dirtyFiles::close);
         step("times of directories", volume.metadata.times()::close);
         if (alone) {
-            step("hidden files", () -> volume.hiddenCleanup.removeAll(alluxio));
+            step("hidden files", () -> volume.sillyRenameCleanup.removeAll(alluxio));
         } else {
             LOG.warn(
                     "Deleted files stay hidden in Alluxio until the next mount, because a call about them does not end");

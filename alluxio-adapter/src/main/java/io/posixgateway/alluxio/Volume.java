@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.FactsReader;
 import io.posixgateway.alluxio.cache.Freshness;
 import io.posixgateway.alluxio.cache.FreshnessByPath;
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.ListingAhead;
@@ -22,7 +22,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.recovery.CreationLog;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
-import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.RenameLog;
@@ -84,11 +84,11 @@ final class Volume implements AutoCloseable {
     final DirtyFiles dirtyFiles;
     final SpoolFolder spool;
     final VolumeJournal journal;
-    final HiddenFiles hidden;
+    final SillyRenames hidden;
     final CreationLog creations;
     final DirectoryRename.Notes unfinished;
     final FileReplacer replacer;
-    final HiddenCleanup hiddenCleanup = new HiddenCleanup(this);
+    final SillyRenameCleanup sillyRenameCleanup = new SillyRenameCleanup(this);
     final Orphans orphans;
     final DirectoryRename directoryRename;
     private final @Nullable VolumeFolder kept;
@@ -136,7 +136,7 @@ final class Volume implements AutoCloseable {
         Path lists = kept == null ? options.spoolFolder() : kept.path();
         this.spool = new SpoolFolder(lists, options.spoolBytes(), options.spoolFreeBytes(), kept != null, clock);
         this.journal = kept == null ? VolumeJournal.shared(lists, store.cluster()) : kept.journal();
-        this.hidden = new HiddenFiles(journal);
+        this.hidden = new SillyRenames(journal);
         this.creations = new CreationLog(journal);
         this.replacer = new FileReplacer(store, clock, retries, table, factsReader, new RenameLog(journal), hidden);
         NodeLog nodes = kept == null ? null : kept.nodes();
@@ -187,7 +187,7 @@ final class Volume implements AutoCloseable {
         if (waits && goesOn) {
             recoverBehind(recovery);
         } else {
-            hiddenCleanup.settle(alluxio, goesOn);
+            sillyRenameCleanup.settle(alluxio, goesOn);
             recovery.restore(dirtyFiles);
         }
         table.tell(new StoredNotes(folder));
@@ -200,8 +200,8 @@ final class Volume implements AutoCloseable {
         unchanging = kernel.features().readOnly() || freshness.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
-        hiddenCleanup.begin(alluxio, takenOver);
-        retries.start("hidden-files", hiddenCleanup::isInheritedRemoved);
+        sillyRenameCleanup.begin(alluxio, takenOver);
+        retries.start("hidden-files", sillyRenameCleanup::isInheritedRemoved);
         retries.start("interrupted-renames", directoryRename::isInheritedResolved);
         later(this::buryUnknown);
     }
@@ -263,7 +263,7 @@ final class Volume implements AutoCloseable {
         boolean recovered;
         try {
             try {
-                hiddenCleanup.settle(alluxio, true);
+                sillyRenameCleanup.settle(alluxio, true);
             } finally {
                 recovered = recovery.tried(dirtyFiles);
             }
@@ -416,7 +416,7 @@ final class Volume implements AutoCloseable {
     /** Where it is by now, as who removes a directory moves what is hidden in it into the one above. */
     private void deleteHidden(Inode inode) throws StoreException {
         String path = table.path(inode);
-        if (path != null && HiddenNames.is(table.lastName(inode))) {
+        if (path != null && TempNames.is(table.lastName(inode))) {
             DirectoryTimes.Replacement unseen = metadata.times().replacing(table.parent(inode));
             try {
                 deleteHidden(path);
@@ -534,7 +534,7 @@ final class Volume implements AutoCloseable {
     @Nullable
     Inode recover(long node) throws StoreException {
         Inode recovered = metadata.locations().recover(node);
-        if (recovered != null && takenOver && HiddenNames.is(table.lastName(recovered))) {
+        if (recovered != null && takenOver && TempNames.is(table.lastName(recovered))) {
             recovered.markUnlinked();
         }
         return recovered;

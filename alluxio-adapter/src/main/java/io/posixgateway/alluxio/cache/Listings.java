@@ -71,7 +71,7 @@ public final class Listings {
 
     /** Returns false for the gateway's own names, and for what nobody could ask Alluxio for. */
     private static boolean isShown(String stored, NameCodec names) {
-        return !HiddenNames.is(stored) && names.isReachable(stored);
+        return !TempNames.is(stored) && names.isReachable(stored);
     }
 
     /** What has a name that Alluxio lists; null: it is none. */

@@ -226,7 +226,7 @@ public final class Metadata {
 
     /** Did this mount take its name, and is it at no hidden one? Then Alluxio has it no more, and its path may be another's. */
     public boolean isOrphan(Inode inode) {
-        return inode.unlinked() && !HiddenNames.is(table.lastName(inode));
+        return inode.unlinked() && !TempNames.is(table.lastName(inode));
     }
 
     /** What took the place of a file that is gone, if it counts as the same. */

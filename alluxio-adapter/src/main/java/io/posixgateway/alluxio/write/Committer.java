@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.FactsReader;
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileSink;
@@ -14,7 +14,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.Moves;
-import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.NodeLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
@@ -45,7 +45,7 @@ public final class Committer {
     private final InodeTable table;
     private final FactsReader reader;
     private final @Nullable NodeLog nodes;
-    private final HiddenFiles hiddenFiles;
+    private final SillyRenames sillyRenames;
     final FileReplacer replacer;
     final NameReservations nameReservations;
     /** Where what is committed is not safe at once. */
@@ -62,7 +62,7 @@ public final class Committer {
             InodeTable table,
             FactsReader reader,
             @Nullable NodeLog nodes,
-            HiddenFiles hiddenFiles,
+            SillyRenames sillyRenames,
             FileReplacer replacer,
             NameReservations nameReservations) {
         this.store = store;
@@ -70,7 +70,7 @@ public final class Committer {
         this.table = table;
         this.reader = reader;
         this.nodes = nodes;
-        this.hiddenFiles = hiddenFiles;
+        this.sillyRenames = sillyRenames;
         this.replacer = replacer;
         this.nameReservations = nameReservations;
         this.late = new StaleWorkerWrites(metadata.clock());
@@ -127,7 +127,7 @@ public final class Committer {
         }
         try {
             String now = store.pathOf(inode.fileId());
-            if (now.equals(known) || HiddenNames.isOf(now)) {
+            if (now.equals(known) || TempNames.isOf(now)) {
                 return known;
             }
             metadata.refresh(inode);
@@ -290,15 +290,15 @@ public final class Committer {
         Inode inode = dirtyFile.inode;
         long before = inode.fileId();
         String path = attempt.path;
-        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
+        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + TempNames.make();
         FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(dirtyFile.facts, store.user()), inode.number());
-        hiddenFiles.add(new HiddenFiles.Hidden(hidden, 0, 0));
+        sillyRenames.add(new SillyRenames.Hidden(hidden, 0, 0));
         FileSink sink;
         try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
             sink = make(hidden, raw);
             replacement.made(sink.madeMillis());
             long fileId = putInPlace(dirtyFile, sink, attempt, hidden, again);
-            hiddenFiles.remove(hidden);
+            sillyRenames.remove(hidden);
             table.replaced(inode, sink.fileId(), metadata.nowNanos());
             if (fileId != sink.fileId()) {
                 table.adopt(inode, fileId, metadata.nowNanos());
@@ -337,7 +337,7 @@ public final class Committer {
             }
             attempt.undo = moved -> {
                 if (moved ? removedMoved(sink) : deleteQuietly(hidden)) {
-                    hiddenFiles.remove(hidden);
+                    sillyRenames.remove(hidden);
                 }
             };
             throw e;
@@ -369,7 +369,7 @@ public final class Committer {
             return store.create(hidden, raw.mode(), raw.xattrs(), UUID.randomUUID());
         } catch (StoreException e) {
             if (!e.isOutcomeUnknown()) {
-                hiddenFiles.remove(hidden);
+                sillyRenames.remove(hidden);
             }
             throw e;
         }

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.FactsReader;
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -149,7 +149,7 @@ final class DirtyFileRestorer {
         Inode known = table.get(committed.node());
         if (known != null && known.fileId() != committed.fileId()) {
             String path = returned.where(committed.fileId());
-            if (path != null && !HiddenNames.isOf(path)) {
+            if (path != null && !TempNames.isOf(path)) {
                 table.replaced(known, committed.fileId(), metadata.nowNanos());
                 nodes.moved(known.node(), known.fileId());
             }
@@ -214,6 +214,6 @@ final class DirtyFileRestorer {
      */
     private @Nullable String where(long fileId) throws StoreException {
         String path = returned.where(fileId);
-        return path == null || HiddenNames.isOf(path) ? null : path;
+        return path == null || TempNames.isOf(path) ? null : path;
     }
 }

@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.FactsReader;
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import io.posixgateway.alluxio.recovery.RetryQueue;
@@ -65,12 +65,12 @@ public final class FileReplacer {
             InodeTable table,
             FactsReader reader,
             RenameLog log,
-            HiddenFiles hiddenFiles) {
+            SillyRenames sillyRenames) {
         this.store = store;
         this.clock = clock;
         this.log = log;
         this.outcomes = new RenameOutcomes(store, clock, table, reader);
-        this.unfinished = new UnfinishedRenames(store, retries, log.over, hiddenFiles, outcomes);
+        this.unfinished = new UnfinishedRenames(store, retries, log.over, sillyRenames, outcomes);
         this.free = new FreeRenames(store, log, outcomes, this);
         this.pauses = new Pauses(clock);
     }
@@ -89,7 +89,7 @@ public final class FileReplacer {
             replaceInOneStep(renaming, replaced);
             return renaming.fileId();
         }
-        if (!HiddenNames.isOf(renaming.from())) {
+        if (!TempNames.isOf(renaming.from())) {
             // The master deletes what has the other name before it sees that this one is gone.
             store.compared(renaming.from());
         }
@@ -205,7 +205,7 @@ public final class FileReplacer {
      * that back. Waits.
      */
     Renaming putAside(String path, long fileId) throws StoreException {
-        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + HiddenNames.make();
+        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + TempNames.make();
         Renaming back = new Renaming(hidden, fileId, path);
         log.over.add(back);
         rename(path, hidden, back);

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
@@ -223,7 +223,7 @@ final class RecommitQueue implements AutoCloseable {
         return facts.raw().id() == kept.record.content().fileId()
                 && facts.raw().lengthBytes() == kept.spool.lengthBytes()
                 && !inode.unlinked()
-                && !HiddenNames.isOf(metadata.pathOf(inode));
+                && !TempNames.isOf(metadata.pathOf(inode));
     }
 
     /** Was nothing of its node uploaded here since then? */

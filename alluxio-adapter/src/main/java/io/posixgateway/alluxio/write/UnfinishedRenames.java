@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.JournalList;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import io.posixgateway.alluxio.recovery.RetryQueue;
@@ -31,7 +31,7 @@ public final class UnfinishedRenames {
     private final Store store;
     private final RetryQueue retries;
     private final JournalList<Renaming> log;
-    private final HiddenFiles hiddenFiles;
+    private final SillyRenames sillyRenames;
     private final RenameOutcomes outcomes;
     /** By the path before. */
     private final Map<String, Renaming> unfinished = new ConcurrentHashMap<>();
@@ -48,12 +48,12 @@ public final class UnfinishedRenames {
             Store store,
             RetryQueue retries,
             JournalList<Renaming> log,
-            HiddenFiles hiddenFiles,
+            SillyRenames sillyRenames,
             RenameOutcomes outcomes) {
         this.store = store;
         this.retries = retries;
         this.log = log;
-        this.hiddenFiles = hiddenFiles;
+        this.sillyRenames = sillyRenames;
         this.outcomes = outcomes;
     }
 
@@ -219,7 +219,7 @@ public final class UnfinishedRenames {
         refusals.remove(from);
         try {
             settleNow(renaming);
-            hiddenFiles.remove(from);
+            sillyRenames.remove(from);
             over(renaming);
             return true;
         } catch (StoreException e) {
@@ -240,7 +240,7 @@ public final class UnfinishedRenames {
         if (found == Outcome.TARGET_MISSING) {
             LOG.warn("{}", RenameFailures.leftAsItIs(now));
             spared.add(renaming.from());
-        } else if (found != Outcome.IN_PLACE && HiddenNames.isOf(now.from()) && hiddenFiles.has(renaming.from())) {
+        } else if (found != Outcome.IN_PLACE && TempNames.isOf(now.from()) && sillyRenames.has(renaming.from())) {
             Existing.orNull(() -> {
                 store.delete(now.from());
                 return now;
@@ -251,7 +251,7 @@ public final class UnfinishedRenames {
     /** A hidden file is beside what it is to replace: where another client has renamed their directory, both are there by now. */
     private Renaming whereItIs(Renaming renaming) throws StoreException {
         String from = renaming.from();
-        if (!HiddenNames.isOf(from)) {
+        if (!TempNames.isOf(from)) {
             return renaming;
         }
         String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));

@@ -68,7 +68,7 @@ class RecordsFuzzTest {
                 new Kind("foreign-nodes", RecordsFuzzTest::openFolder),
                 new Kind("blocks", RecordsFuzzTest::openFolder),
                 new Kind("hidden-1-of.another-1", folder -> {
-                    new HiddenFiles(own(folder)).inherit();
+                    new SillyRenames(own(folder)).inherit();
                 }),
                 new Kind("renames-1-of.another-1", folder -> {
                     new RenameLog(own(folder)).over.inherit();
@@ -87,7 +87,7 @@ class RecordsFuzzTest {
     private static void continueJournal(Path folder) throws IOException {
         try (VolumeJournal journal = own(folder)) {
             journal.withheld();
-            HiddenFiles hidden = new HiddenFiles(journal);
+            SillyRenames hidden = new SillyRenames(journal);
             hidden.inherit().forEach(hidden::remove);
             RenameLog renames = new RenameLog(journal);
             renames.over.inherit().forEach(renames.over::remove);

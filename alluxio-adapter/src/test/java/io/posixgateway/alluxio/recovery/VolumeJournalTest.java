@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.recovery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
-import io.posixgateway.alluxio.recovery.HiddenFiles.Hidden;
+import io.posixgateway.alluxio.recovery.SillyRenames.Hidden;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -43,7 +43,7 @@ class VolumeJournalTest {
         Path left;
         try (VolumeJournal dead = shared(cluster)) {
             left = dead.path();
-            HiddenFiles hidden = new HiddenFiles(dead);
+            SillyRenames hidden = new SillyRenames(dead);
             for (Hidden one : all) {
                 hidden.add(one);
             }
@@ -60,7 +60,7 @@ class VolumeJournalTest {
     @Test
     void lists_ofOneVolume_shareItsJournal() throws Exception {
         VolumeJournal dead = own();
-        new HiddenFiles(dead).add(A);
+        new SillyRenames(dead).add(A);
         RenameLog renames = new RenameLog(dead);
         renames.over.add(RENAMING);
         renames.free.add(new Renaming("/x", 3, "/y"));
@@ -68,7 +68,7 @@ class VolumeJournalTest {
         new DirectoryRenameLog(dead).add(MOVING);
         assertThat(files()).containsExactly(folder.resolve("journal"));
         VolumeJournal next = own();
-        assertThat(new HiddenFiles(next).inherit()).containsExactly(A);
+        assertThat(new SillyRenames(next).inherit()).containsExactly(A);
         assertThat(new RenameLog(next).over.inherit()).containsExactly(RENAMING);
         assertThat(new RenameLog(next).free.inherit()).isEmpty();
         assertThat(new DirectoryRenameLog(next).inherit()).containsExactly(MOVING);
@@ -84,22 +84,22 @@ class VolumeJournalTest {
         DirtyFileRecord.Ids ids = new DirtyFileRecord.Ids(5, 7);
         VolumeJournal journal = own();
         assertThat(journal.withheld()).containsExactly(ids);
-        new HiddenFiles(journal).add(A);
+        new SillyRenames(journal).add(A);
         assertThat(own().withheld()).containsExactly(ids);
-        assertThat(new HiddenFiles(own()).inherit()).containsExactly(A);
+        assertThat(new SillyRenames(own()).inherit()).containsExactly(A);
     }
 
     /** As after a rollback and an upgrade: the version between could not use it. */
     @Test
     void journalThatWasKept_isContinuedByAVersionThatUnderstandsIt() throws Exception {
         VolumeJournal before = VolumeJournal.own(folder, "cluster", new Reserve(folder, "reserve"));
-        new HiddenFiles(before).add(A);
+        new SillyRenames(before).add(A);
         Files.move(before.path(), folder.resolve("journal.1"));
         VolumeJournal other = VolumeJournal.own(folder, "other", new Reserve(folder, "reserve"));
-        assertThat(new HiddenFiles(other).inherit()).isEmpty();
+        assertThat(new SillyRenames(other).inherit()).isEmpty();
         assertThat(folder.resolve("journal.1")).exists();
         VolumeJournal next = VolumeJournal.own(folder, "cluster", new Reserve(folder, "reserve"));
-        assertThat(new HiddenFiles(next).inherit()).containsExactly(A);
+        assertThat(new SillyRenames(next).inherit()).containsExactly(A);
         assertThat(folder.resolve("journal.1")).doesNotExist();
     }
 
@@ -136,7 +136,7 @@ class VolumeJournalTest {
     void inherit_returnsWhatADeadProcessLeftOnce() throws Exception {
         Path left = leave("here", A, B);
         VolumeJournal journal = shared("here");
-        HiddenFiles next = new HiddenFiles(journal);
+        SillyRenames next = new SillyRenames(journal);
         assertThat(next.inherit()).containsExactly(A, B);
         assertThat(left).doesNotExist();
         assertThat(next.inherit()).isEmpty();
@@ -150,21 +150,21 @@ class VolumeJournalTest {
     @Test
     void add_ofTheSameEntryAgain_isRemovedByOneRemoval() throws Exception {
         VolumeJournal journal = own();
-        HiddenFiles list = new HiddenFiles(journal);
+        SillyRenames list = new SillyRenames(journal);
         list.add(A);
         list.add(A);
         list.add(new Hidden(A.path(), 12, 13));
         list.remove(A.path());
         assertThat(list.has(A.path())).isFalse();
-        assertThat(new HiddenFiles(own()).inherit()).isEmpty();
+        assertThat(new SillyRenames(own()).inherit()).isEmpty();
     }
 
     @Test
     void inherit_inASharedFolder_leavesJournalsOfOtherMasters() throws Exception {
         Path other = leave("[two:19998, one:19998]", A);
-        assertThat(new HiddenFiles(shared("[one:19998]")).inherit()).isEmpty();
+        assertThat(new SillyRenames(shared("[one:19998]")).inherit()).isEmpty();
         assertThat(other).exists();
-        assertThat(new HiddenFiles(shared("[one:19998, two:19998]")).inherit()).containsExactly(A);
+        assertThat(new SillyRenames(shared("[one:19998, two:19998]")).inherit()).containsExactly(A);
     }
 
     /** An entry is carried out in Alluxio. */
@@ -174,13 +174,13 @@ class VolumeJournalTest {
         if (isShared) {
             leave("here", A);
         } else {
-            new HiddenFiles(own()).add(A);
+            new SillyRenames(own()).add(A);
         }
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
         VolumeJournal journal = isShared ? shared("here") : own();
-        assertThat(new HiddenFiles(journal).inherit()).isEmpty();
+        assertThat(new SillyRenames(journal).inherit()).isEmpty();
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
-        assertThat(new HiddenFiles(journal).inherit()).containsExactly(A);
+        assertThat(new SillyRenames(journal).inherit()).containsExactly(A);
     }
 
     @Test
@@ -195,15 +195,15 @@ class VolumeJournalTest {
                 .start();
         try {
             assertThat(living.getInputStream().read()).isEqualTo('l');
-            assertThat(new HiddenFiles(shared("here")).inherit()).isEmpty();
+            assertThat(new SillyRenames(shared("here")).inherit()).isEmpty();
         } finally {
             living.destroyForcibly().waitFor();
         }
         VolumeJournal journal = shared("here");
-        HiddenFiles own = new HiddenFiles(journal);
+        SillyRenames own = new SillyRenames(journal);
         own.add(A);
         assertThat(own.inherit()).containsExactly(B);
-        assertThat(new HiddenFiles(shared("here")).inherit())
+        assertThat(new SillyRenames(shared("here")).inherit())
                 .as("one of this process")
                 .isEmpty();
         journal.close();
@@ -215,7 +215,7 @@ class VolumeJournalTest {
         JournalFrame.Subject subject = new JournalFrame.Subject(7, 8);
         Files.write(left, NewerRecord.bytes(99, NewerRecord.VERSION, 50, subject), StandardOpenOption.APPEND);
         VolumeJournal journal = shared("here");
-        assertThat(new HiddenFiles(journal).inherit()).containsExactly(A);
+        assertThat(new SillyRenames(journal).inherit()).containsExactly(A);
         assertThat(journal.withheld()).containsExactly(new DirtyFileRecord.Ids(7, 8));
     }
 
@@ -229,13 +229,13 @@ class VolumeJournalTest {
         Files.write(old.path(), new byte[] {1, 2, 3}, StandardOpenOption.APPEND); // of an entry that was cut short
         byte[] left = Files.readAllBytes(old.path());
         VolumeJournal killed = own();
-        assertThat(new HiddenFiles(killed).inherit()).containsExactly(A, B);
+        assertThat(new SillyRenames(killed).inherit()).containsExactly(A, B);
         assertThat(old.path()).hasBinaryContent(left);
-        HiddenFiles next = new HiddenFiles(own());
+        SillyRenames next = new SillyRenames(own());
         assertThat(next.inherit()).containsExactly(A, B);
         assertThat(next.inherit()).isEmpty();
         next.remove(A);
-        assertThat(new HiddenFiles(own()).inherit()).as("after a kill").containsExactly(B);
+        assertThat(new SillyRenames(own()).inherit()).as("after a kill").containsExactly(B);
         next.remove(B);
         assertThat(files()).isEmpty();
     }
@@ -300,9 +300,9 @@ class VolumeJournalTest {
         new OldListFile(folder, "hidden-" + Integer.toHexString(cluster.hashCode()) + "-of.another-1")
                 .hidden(true, A.fileId(), A.node(), A.path());
         new OldListFile(folder, "hidden-" + whole + "-of.another-2").hidden(true, 0, 0, B.path());
-        assertThat(new HiddenFiles(shared("[one:19998]")).inherit()).isEmpty();
+        assertThat(new SillyRenames(shared("[one:19998]")).inherit()).isEmpty();
         VolumeJournal journal = shared(cluster);
-        assertThat(new HiddenFiles(journal).inherit()).containsExactlyInAnyOrder(A, B);
+        assertThat(new SillyRenames(journal).inherit()).containsExactlyInAnyOrder(A, B);
         assertThat(files()).containsExactly(journal.path());
         journal.close();
     }
@@ -330,7 +330,7 @@ class VolumeJournalTest {
         Path list = Files.write(
                 folder.resolve("hidden-1-x-1"),
                 new byte[] {1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, (byte) 0xff, (byte) 0xff});
-        assertThat(new HiddenFiles(own()).inherit()).isEmpty();
+        assertThat(new SillyRenames(own()).inherit()).isEmpty();
         assertThat(list).exists();
     }
 }

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.MemoryMount.Bound;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
@@ -284,7 +284,7 @@ class KeptMountTest {
             mount.mkdir("/d");
             MemoryStore client = cluster.connect();
             for (int i = 0; i < 2_100; i++) {
-                client.create("/d/" + HiddenNames.make(), 0644, Map.of(), UUID.randomUUID())
+                client.create("/d/" + TempNames.make(), 0644, Map.of(), UUID.randomUUID())
                         .complete();
             }
             mount.rmdir("/d");

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.VolumeJournal;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -226,7 +226,7 @@ class OpenFileChangesTest {
                 sink.complete();
             }
             try (VolumeJournal dead = VolumeJournal.shared(spool, store.cluster())) {
-                new HiddenFiles(dead).add(new HiddenFiles.Hidden("/.pgw~listed", 0, 0));
+                new SillyRenames(dead).add(new SillyRenames.Hidden("/.pgw~listed", 0, 0));
             }
         }
         Files.move(onlyFile(spool), spool.resolve("journal-dead-1"));

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.harness.Walk;
 import io.posixgateway.alluxio.recovery.OldListFile;
 import io.posixgateway.alluxio.store.FuseFailure;
@@ -116,7 +116,7 @@ class OtherAlluxioTest {
     /** It may be all that is left of a file whose replacement was cut off before the Alluxio was formatted. */
     @Test
     void hiddenFiles_ofAnotherAlluxio_stayAtTheMountAfterTheNext() throws Exception {
-        String hidden = "/" + HiddenNames.make();
+        String hidden = "/" + TempNames.make();
         dead.kill();
         Path left = Files.createDirectory(folder.resolve("next"));
         new OldListFile(left, "hidden-0-1.0-1").hidden(true, 0, 0, hidden);

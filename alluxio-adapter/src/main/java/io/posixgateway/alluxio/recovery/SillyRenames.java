@@ -9,7 +9,7 @@ import java.util.List;
  * <p>Each is recorded before it is made, and taken off when it is gone. The next process of the volume removes what stands in the list. So
  * a hidden file of another node, or of a living process, is never touched. Any thread.
  */
-public final class HiddenFiles extends JournalList<HiddenFiles.Hidden> {
+public final class SillyRenames extends JournalList<SillyRenames.Hidden> {
     /**
      * One hidden file.
      *
@@ -19,7 +19,7 @@ public final class HiddenFiles extends JournalList<HiddenFiles.Hidden> {
      */
     public record Hidden(String path, long fileId, long node) {}
 
-    public HiddenFiles(VolumeJournal journal) {
+    public SillyRenames(VolumeJournal journal) {
         super(journal, Journal.Kind.HIDDEN);
     }
 

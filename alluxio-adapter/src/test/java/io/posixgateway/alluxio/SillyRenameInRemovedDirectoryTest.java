@@ -2,7 +2,7 @@ package io.posixgateway.alluxio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.store.AsyncCall;
@@ -25,12 +25,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A directory is removed while hidden files in it are: each is removed once, wherever it is by then. */
-class HiddenInRemovedTest {
+class SillyRenameInRemovedDirectoryTest {
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final MemoryStore outside = cluster.connect();
     private final Path folder;
 
-    HiddenInRemovedTest(@TempDir Path folder) {
+    SillyRenameInRemovedDirectoryTest(@TempDir Path folder) {
         this.folder = folder;
     }
 
@@ -111,7 +111,7 @@ class HiddenInRemovedTest {
     void rmdir_whoseHiddenFileIsRemovedMeanwhile_succeeds() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             mount.mkdir("/d");
-            String hidden = "/d/" + HiddenNames.make();
+            String hidden = "/d/" + TempNames.make();
             outside.create(hidden, 0644, Map.of(), UUID.randomUUID()).complete();
             mount.faults().on(StoreCall.RENAME).before(unchecked(() -> outside.delete(hidden)));
             mount.rmdir("/d");

@@ -5,13 +5,13 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Names that the gateway uses for its own files in Alluxio, next to the users'; never shown, and not to be made by users. */
-public final class HiddenNames {
+public final class TempNames {
     private static final String PREFIX = ".pgw~";
     private static final AtomicLong COUNT = new AtomicLong();
     private static final String PROCESS = Long.toHexString(
             ProcessHandle.current().pid() ^ ThreadLocalRandom.current().nextLong());
 
-    private HiddenNames() {}
+    private TempNames() {}
 
     /** A new name that nobody else takes. */
     public static Name make() {

@@ -1,11 +1,11 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.cache.HiddenNames;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.recovery.HiddenFiles;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Removes hidden files that nobody needs any more: at the start those that earlier processes left, at the end this one's. Waits. */
-final class HiddenCleanup {
-    private static final Logger LOG = LoggerFactory.getLogger(HiddenCleanup.class);
+final class SillyRenameCleanup {
+    private static final Logger LOG = LoggerFactory.getLogger(SillyRenameCleanup.class);
 
     /** So many are listed at once. */
     private static final int MOST_HIDDEN = 1000;
@@ -32,7 +32,7 @@ final class HiddenCleanup {
     /** What earlier processes left; null: a mount has not begun. */
     private volatile @Nullable Inherited inherited;
 
-    HiddenCleanup(Volume volume) {
+    SillyRenameCleanup(Volume volume) {
         this.volume = volume;
     }
 
@@ -64,7 +64,7 @@ final class HiddenCleanup {
         private final ReentrantLock looking = new ReentrantLock();
 
         private boolean known;
-        private List<HiddenFiles.Hidden> left = List.of();
+        private List<SillyRenames.Hidden> left = List.of();
 
         private Inherited(KnownAlluxio alluxio, boolean mayBeOpen) {
             this.alluxio = alluxio;
@@ -153,7 +153,7 @@ final class HiddenCleanup {
 
     /** What stands in the list is of another Alluxio. */
     void leaveForeign(String why) {
-        for (HiddenFiles.Hidden one : volume.hidden.present()) {
+        for (SillyRenames.Hidden one : volume.hidden.present()) {
             LOG.warn("The hidden file {} stays in Alluxio: {}", one.path(), why);
             volume.hidden.remove(one.path());
         }
@@ -172,9 +172,9 @@ final class HiddenCleanup {
     }
 
     /** Returns those that could not be removed. */
-    private List<HiddenFiles.Hidden> remove(List<HiddenFiles.Hidden> all, boolean mayBeOpen) {
-        List<HiddenFiles.Hidden> stay = new ArrayList<>();
-        for (HiddenFiles.Hidden one : all) {
+    private List<SillyRenames.Hidden> remove(List<SillyRenames.Hidden> all, boolean mayBeOpen) {
+        List<SillyRenames.Hidden> stay = new ArrayList<>();
+        for (SillyRenames.Hidden one : all) {
             boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
             if (open && isAwaited(one.node())) {
                 LOG.debug("{} stays until the kernel forgets it", one.path());
@@ -215,10 +215,10 @@ final class HiddenCleanup {
     }
 
     /** Removes it where it is by now; true when it is gone. */
-    private boolean isRemoved(HiddenFiles.Hidden one) {
+    private boolean isRemoved(SillyRenames.Hidden one) {
         try {
             String path = one.fileId() == 0 ? one.path() : pathOf(one.fileId());
-            if (HiddenNames.isOf(path)) {
+            if (TempNames.isOf(path)) {
                 volume.store.delete(path);
             } else if (isInStore(one.path())) {
                 volume.store.delete(one.path());
@@ -232,9 +232,9 @@ final class HiddenCleanup {
     }
 
     /** Was it moved up meanwhile, out of a directory that another mount removes? */
-    private boolean isHiddenElsewhere(HiddenFiles.Hidden one) {
+    private boolean isHiddenElsewhere(SillyRenames.Hidden one) {
         try {
-            return one.fileId() != 0 && HiddenNames.isOf(pathOf(one.fileId()));
+            return one.fileId() != 0 && TempNames.isOf(pathOf(one.fileId()));
         } catch (StoreException e) {
             return true;
         }
@@ -297,7 +297,7 @@ final class HiddenCleanup {
         if (before != null) {
             before.isDone(); // from now on it is in the list
         }
-        for (HiddenFiles.Hidden one : volume.hidden.present()) {
+        for (SillyRenames.Hidden one : volume.hidden.present()) {
             if (one.node() == node && isInStore(one.path())) {
                 return one.path();
             }
@@ -332,7 +332,7 @@ final class HiddenCleanup {
 
     private boolean movedUp(Inode parent, String path, Store.Page page) throws StoreException {
         for (FileStatus status : page.entries()) {
-            if (!HiddenNames.is(status.name())) {
+            if (!TempNames.is(status.name())) {
                 return false;
             }
         }
