@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
 import io.posixgateway.alluxio.inode.CacheBudget;
-import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.recovery.VolumeStateDir;
 import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
@@ -100,7 +100,7 @@ public final class AlluxioMount {
     public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how, Shared shared)
             throws StoreException {
         Store client = how.client();
-        VolumeFolder folder = folder(options, client);
+        VolumeStateDir folder = folder(options, client);
         try {
             Store store = client == null ? connect(alluxio, options, shared.clock()) : client;
             return open(store, alluxio, options, folder, how.goesOn(), shared);
@@ -110,9 +110,9 @@ public final class AlluxioMount {
         }
     }
 
-    private static VolumeFolder folder(AdapterOptions options, @Nullable Store client) throws StoreException {
+    private static VolumeStateDir folder(AdapterOptions options, @Nullable Store client) throws StoreException {
         try {
-            return VolumeFolder.open(options.spoolFolder());
+            return VolumeStateDir.open(options.spoolFolder());
         } catch (StoreException e) {
             if (client != null) {
                 client.close();
@@ -133,7 +133,7 @@ public final class AlluxioMount {
             Store store,
             AlluxioOptions alluxio,
             AdapterOptions options,
-            @Nullable VolumeFolder kept,
+            @Nullable VolumeStateDir kept,
             boolean goesOn,
             Shared shared)
             throws StoreException {

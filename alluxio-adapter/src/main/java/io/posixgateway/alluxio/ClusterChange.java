@@ -2,7 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
-import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.recovery.VolumeStateDir;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import java.util.List;
@@ -30,12 +30,12 @@ final class ClusterChange {
 
     private final Volume volume;
     private final KnownAlluxio alluxio;
-    private final @Nullable VolumeFolder kept;
+    private final @Nullable VolumeStateDir kept;
     /** What the next process is to hear, and has not been written; null: nothing. Guarded by this. */
-    private VolumeFolder.@Nullable Nodes unwritten;
+    private VolumeStateDir.@Nullable Nodes unwritten;
 
     /** @param kept null: the volume ends with its process */
-    ClusterChange(Volume volume, KnownAlluxio alluxio, @Nullable VolumeFolder kept) {
+    ClusterChange(Volume volume, KnownAlluxio alluxio, @Nullable VolumeStateDir kept) {
         this.volume = volume;
         this.alluxio = alluxio;
         this.kept = kept;
@@ -48,8 +48,8 @@ final class ClusterChange {
      *
      * @param goesOn the kernel knows the nodes of that process
      */
-    void inherit(VolumeFolder folder, boolean goesOn) {
-        VolumeFolder.Nodes nodes = goesOn ? folder.foreignNodes() : null;
+    void inherit(VolumeStateDir folder, boolean goesOn) {
+        VolumeStateDir.Nodes nodes = goesOn ? folder.foreignNodes() : null;
         volume.table.ids().startAt(folder.passthrough().generation(), nodes == null ? -1 : nodes.began());
         if (goesOn) {
             volume.store.watchCluster(nodes == null ? folder.clusterId() : nodes.clusterId(), this::happened);
@@ -68,20 +68,20 @@ final class ClusterChange {
         List<Name> names = volume.table.restart();
         volume.dirtyFiles.nameReservations().forget();
         volume.readers.forgetAll();
-        note(new VolumeFolder.Nodes(clusterId, volume.table.ids().began()));
+        note(new VolumeStateDir.Nodes(clusterId, volume.table.ids().began()));
         alluxio.changed();
         volume.notices.moved(volume.table.root(), names);
         volume.table.forEachKnown(inode -> volume.notices.changed(inode.node()));
         volume.later(this::setAside);
     }
 
-    private synchronized void note(VolumeFolder.Nodes nodes) {
+    private synchronized void note(VolumeStateDir.Nodes nodes) {
         unwritten = kept == null || kept.foreignNodesAre(nodes) ? null : nodes;
     }
 
     /** False: to the next process the nodes of before would be those of the Alluxio that answers, were it recorded as the known one. */
     private synchronized boolean isNoted() {
-        VolumeFolder.Nodes again = unwritten;
+        VolumeStateDir.Nodes again = unwritten;
         if (again != null) {
             note(again);
         }

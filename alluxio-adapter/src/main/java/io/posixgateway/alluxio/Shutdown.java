@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
-import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.recovery.VolumeStateDir;
 import io.posixgateway.fuse.time.Supervised;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -15,10 +15,10 @@ final class Shutdown {
     private static final long GOODBYE_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
     private final Volume volume;
-    private final @Nullable VolumeFolder kept;
+    private final @Nullable VolumeStateDir kept;
 
     /** @param kept where what outlives the process is stored; null: nothing does */
-    Shutdown(Volume volume, @Nullable VolumeFolder kept) {
+    Shutdown(Volume volume, @Nullable VolumeStateDir kept) {
         this.volume = volume;
         this.kept = kept;
     }

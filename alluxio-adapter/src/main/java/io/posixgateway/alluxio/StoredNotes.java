@@ -3,15 +3,15 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.NodeIdListener;
-import io.posixgateway.alluxio.recovery.NodeLog;
-import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
+import io.posixgateway.alluxio.recovery.VolumeStateDir;
 
 /**
  * What the parts of a volume note in its folder for the process that serves it next. Any thread.
  *
  * @param folder of the volume
  */
-record StoredNotes(VolumeFolder folder) implements Passthrough.Notes, NodeIdListener {
+record StoredNotes(VolumeStateDir folder) implements Passthrough.Notes, NodeIdListener {
     @Override
     public boolean add(long held) {
         return folder.passthrough().add(held);
@@ -33,6 +33,6 @@ record StoredNotes(VolumeFolder folder) implements Passthrough.Notes, NodeIdList
 
     @Override
     public void gone(long node) {
-        folder.nodes().noticed(node, NodeLog.NOBODY);
+        folder.nodes().noticed(node, NodeIdRemapLog.NOBODY);
     }
 }

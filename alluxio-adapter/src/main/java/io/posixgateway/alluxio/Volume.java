@@ -24,10 +24,10 @@ import io.posixgateway.alluxio.recovery.CreationLog;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
 import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
-import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RetryQueue;
-import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.recovery.VolumeStateDir;
 import io.posixgateway.alluxio.recovery.VolumeJournal;
 import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.alluxio.write.DirtyFileRecovery;
@@ -79,7 +79,7 @@ final class Volume implements AutoCloseable {
     final ListingAhead ahead;
     final FileReaders readers;
     final Passthrough passthrough;
-    final KernelPages pages;
+    final PageCachePolicy pages;
     final Privileges privileges = new Privileges(this);
     final DirtyFiles dirtyFiles;
     final SpoolFolder spool;
@@ -91,7 +91,7 @@ final class Volume implements AutoCloseable {
     final SillyRenameCleanup sillyRenameCleanup = new SillyRenameCleanup(this);
     final Orphans orphans;
     final DirectoryRename directoryRename;
-    private final @Nullable VolumeFolder kept;
+    private final @Nullable VolumeStateDir kept;
     private final KnownAlluxio alluxio;
     final ClusterChange change;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
@@ -110,7 +110,7 @@ final class Volume implements AutoCloseable {
     /**
      * @param kept where what outlives this process is stored, the volume's from here on; null: nothing does
      */
-    Volume(Place place, AdapterOptions options, AlluxioMount.Shared shared, @Nullable VolumeFolder kept) {
+    Volume(Place place, AdapterOptions options, AlluxioMount.Shared shared, @Nullable VolumeStateDir kept) {
         this.clock = shared.clock();
         this.notices = new KernelNotices(clock);
         this.retries = new RetryQueue(clock);
@@ -130,7 +130,7 @@ final class Volume implements AutoCloseable {
         this.readers = options.readers(store, clock);
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
         this.passthrough = new Passthrough(readers.blocks(), options.passthroughBytes(), holdings);
-        this.pages = new KernelPages(kept == null ? null : kept.pages());
+        this.pages = new PageCachePolicy(kept == null ? null : kept.pages());
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);
         Path lists = kept == null ? options.spoolFolder() : kept.path();
@@ -139,7 +139,7 @@ final class Volume implements AutoCloseable {
         this.hidden = new SillyRenames(journal);
         this.creations = new CreationLog(journal);
         this.replacer = new FileReplacer(store, clock, retries, table, factsReader, new RenameLog(journal), hidden);
-        NodeLog nodes = kept == null ? null : kept.nodes();
+        NodeIdRemapLog nodes = kept == null ? null : kept.nodes();
         this.dirtyFiles =
                 new DirtyFiles(store, metadata, factsReader, spool, committer(nodes), options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
@@ -156,7 +156,7 @@ final class Volume implements AutoCloseable {
         dirtyFiles.nameReservations().whenResolved(this::askAgain);
     }
 
-    private Committer committer(@Nullable NodeLog nodes) {
+    private Committer committer(@Nullable NodeIdRemapLog nodes) {
         NameReservations nameReservations = new NameReservations(store, creations, retries);
         return new Committer(store, metadata, table, factsReader, nodes, hidden, replacer, nameReservations);
     }
@@ -170,7 +170,7 @@ final class Volume implements AutoCloseable {
 
     /** See {@link AlluxioFileSystem#resume}. */
     void resume(boolean goesOn) throws StoreException {
-        VolumeFolder folder = kept;
+        VolumeStateDir folder = kept;
         if (folder == null) {
             throw new IllegalStateException("the volume was not opened for a persistent session");
         }

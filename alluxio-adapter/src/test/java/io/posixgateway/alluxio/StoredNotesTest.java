@@ -7,7 +7,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.CacheBytes;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.recovery.VolumeStateDir;
 import io.posixgateway.fuse.time.ManualClock;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -20,7 +20,7 @@ class StoredNotesTest {
     /** It is looked up in the moment in which the kernel forgets it. */
     @Test
     void directory_thatComesBack_isOneForTheNextProcess(@TempDir Path folder) throws StoreException {
-        try (VolumeFolder notes = VolumeFolder.open(folder.resolve("volume"))) {
+        try (VolumeStateDir notes = VolumeStateDir.open(folder.resolve("volume"))) {
             InodeTable table = new InodeTable(
                     "/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
             table.tell(new StoredNotes(notes));
@@ -28,7 +28,7 @@ class StoredNotesTest {
             table.forget(NODE, Long.MAX_VALUE);
             table.lookedUp(directory);
         }
-        try (VolumeFolder notes = VolumeFolder.open(folder.resolve("volume"))) {
+        try (VolumeStateDir notes = VolumeStateDir.open(folder.resolve("volume"))) {
             assertThat(notes.nodes().inheritedDirectories()).containsEntry(NODE, FILE_ID);
             assertThat(notes.nodes().inherited()).isEmpty();
         }

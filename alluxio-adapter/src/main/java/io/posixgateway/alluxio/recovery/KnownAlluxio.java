@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KnownAlluxio {
     private final Store store;
-    private final @Nullable VolumeFolder folder;
+    private final @Nullable VolumeStateDir folder;
     private final String root;
     // Guarded by this.
     private @Nullable VolumeIdentity now;
@@ -19,7 +19,7 @@ public final class KnownAlluxio {
     private int changes;
 
     /** @param folder of the volume; null: it has none */
-    public KnownAlluxio(Store store, @Nullable VolumeFolder folder, String root) {
+    public KnownAlluxio(Store store, @Nullable VolumeStateDir folder, String root) {
         this.store = store;
         this.folder = folder;
         this.root = root;

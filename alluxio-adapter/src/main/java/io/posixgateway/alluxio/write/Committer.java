@@ -15,7 +15,7 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.Moves;
 import io.posixgateway.alluxio.recovery.SillyRenames;
-import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.alluxio.recovery.RenameLog;
@@ -44,7 +44,7 @@ public final class Committer {
     private final Metadata metadata;
     private final InodeTable table;
     private final FactsReader reader;
-    private final @Nullable NodeLog nodes;
+    private final @Nullable NodeIdRemapLog nodes;
     private final SillyRenames sillyRenames;
     final FileReplacer replacer;
     final NameReservations nameReservations;
@@ -61,7 +61,7 @@ public final class Committer {
             Metadata metadata,
             InodeTable table,
             FactsReader reader,
-            @Nullable NodeLog nodes,
+            @Nullable NodeIdRemapLog nodes,
             SillyRenames sillyRenames,
             FileReplacer replacer,
             NameReservations nameReservations) {

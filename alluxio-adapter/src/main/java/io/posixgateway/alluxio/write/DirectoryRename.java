@@ -14,7 +14,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
-import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -59,7 +59,7 @@ public final class DirectoryRename {
      * @param nodes which node a directory is from now on; null: the mount ends with this process
      * @param renames those that did not end
      */
-    public record Notes(@Nullable NodeLog nodes, DirectoryRenameLog renames) {}
+    public record Notes(@Nullable NodeIdRemapLog nodes, DirectoryRenameLog renames) {}
 
     public DirectoryRename(
             Store store, Metadata metadata, InodeTable table, FactsReader reader, KernelNotices notices, Notes notes) {
@@ -307,7 +307,7 @@ public final class DirectoryRename {
 
     /** Before the old one is gone: the next process finds the node at the new one. */
     private void announce(String to, @Nullable Inode known) throws StoreException {
-        NodeLog nodes = notes.nodes;
+        NodeIdRemapLog nodes = notes.nodes;
         if (known != null && nodes != null) {
             nodes.directoryMoved(known.node(), store.status(to).id());
         }

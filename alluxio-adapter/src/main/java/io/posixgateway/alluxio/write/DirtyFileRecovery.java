@@ -8,7 +8,7 @@ import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
-import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
@@ -49,7 +49,7 @@ public final class DirtyFileRecovery {
     private final Metadata metadata;
     private final InodeTable table;
     private final SpoolFolder folder;
-    private final NodeLog nodes;
+    private final NodeIdRemapLog nodes;
     private final KnownAlluxio alluxio;
     private final DirtyFileRestorer restorer;
     /** Records not yet restored. */
@@ -72,7 +72,7 @@ public final class DirtyFileRecovery {
             InodeTable table,
             FactsReader reader,
             SpoolFolder folder,
-            NodeLog nodes) {
+            NodeIdRemapLog nodes) {
         this.alluxio = alluxio;
         this.store = alluxio.store();
         this.metadata = metadata;

@@ -10,7 +10,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
@@ -29,13 +29,13 @@ final class DirtyFileRestorer {
     private final InodeTable table;
     private final FactsReader reader;
     private final SpoolFolder folder;
-    private final NodeLog nodes;
+    private final NodeIdRemapLog nodes;
     private final Returned returned;
     /** The kernel still knows the nodes. */
     boolean goesOn;
 
     DirtyFileRestorer(
-            Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeLog nodes) {
+            Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeIdRemapLog nodes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;

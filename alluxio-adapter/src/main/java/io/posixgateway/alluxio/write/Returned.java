@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.NodeLog;
+import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import java.io.IOException;
@@ -26,9 +26,9 @@ final class Returned {
     static final String NOTHING = "";
 
     private final Store store;
-    private final NodeLog nodes;
+    private final NodeIdRemapLog nodes;
 
-    Returned(Store store, NodeLog nodes) {
+    Returned(Store store, NodeIdRemapLog nodes) {
         this.store = store;
         this.nodes = nodes;
     }

@@ -9,6 +9,6 @@ public final class EarlierVersion {
 
     /** One has served the volume. */
     public static void served(Path folder) throws IOException {
-        PassthroughLog.open(folder.resolve("passthrough")).close();
+        BackingFileLog.open(folder.resolve("passthrough")).close();
     }
 }

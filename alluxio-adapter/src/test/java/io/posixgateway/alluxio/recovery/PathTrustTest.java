@@ -248,9 +248,9 @@ class PathTrustTest {
     }
 
     @Test
-    void volumeFolder_belowAnOpenOne_isRefusedWithWhatToDo() throws Exception {
+    void volumeStateDir_belowAnOpenOne_isRefusedWithWhatToDo() throws Exception {
         mode(above, 0777);
-        assertThatThrownBy(() -> VolumeFolder.open(folder))
+        assertThatThrownBy(() -> VolumeStateDir.open(folder))
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EPERM))
                 .hasMessageContaining("chmod o-w " + above);

@@ -107,7 +107,7 @@ class RecordsFuzzTest {
     }
 
     private static void openFolder(Path folder) throws StoreException {
-        try (VolumeFolder opened = VolumeFolder.open(folder)) {
+        try (VolumeStateDir opened = VolumeStateDir.open(folder)) {
             opened.identity();
             opened.clusterId();
             opened.foreignNodes();

@@ -61,7 +61,7 @@ class VolumeLockTest {
 
     private void isHeld() {
         assertThat(lock(folder)).as("another process").isEqualTo(-Errno.EAGAIN);
-        assertThatThrownBy(() -> VolumeFolder.open(folder))
+        assertThatThrownBy(() -> VolumeStateDir.open(folder))
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY))
                 .hasMessageContaining(folder.toString());
@@ -87,8 +87,8 @@ class VolumeLockTest {
         int other = lock(folder);
         assertThat(VolumeLock.tryTake(folder)).isNull();
         Native.close(other);
-        VolumeFolder.open(folder).close();
-        VolumeFolder.open(folder).close();
+        VolumeStateDir.open(folder).close();
+        VolumeStateDir.open(folder).close();
     }
 
     /** As a disk or a server of NFS that hangs: opening a pipe for writing waits for who reads it. */
@@ -114,14 +114,14 @@ class VolumeLockTest {
                 return descriptor == -Errno.EAGAIN;
             });
             Path other = Files.createDirectory(parent.resolve("other"));
-            VolumeFolder.open(other).close();
+            VolumeStateDir.open(other).close();
             assertThat(VolumeLock.tryTake(folder)).as("by another thread").isNull();
         } finally {
             new RandomAccessFile(pipe.toFile(), "rw").close();
         }
         hangs.join();
         Files.delete(pipe);
-        VolumeFolder.open(folder).close();
+        VolumeStateDir.open(folder).close();
     }
 
     @Test
@@ -129,7 +129,7 @@ class VolumeLockTest {
         Path disk = disk("nr_inodes=2"); // the disk's own folder and the volume's
         try {
             StateFolder.make(folder);
-            try (VolumeFolder held = VolumeFolder.open(folder)) {
+            try (VolumeStateDir held = VolumeStateDir.open(folder)) {
                 assertThat(held.path().resolve(VolumeLock.FILE)).doesNotExist();
                 isHeld();
             }
@@ -148,7 +148,7 @@ class VolumeLockTest {
                     Files.createFile(folder.resolve(VolumeLock.FILE));
                 }
                 run("mount", "-o", "remount,ro", disk.toString());
-                VolumeFolder held = VolumeFolder.open(folder);
+                VolumeStateDir held = VolumeStateDir.open(folder);
                 isHeld();
                 held.close();
                 run("mount", "-o", "remount,rw", disk.toString());
@@ -160,12 +160,12 @@ class VolumeLockTest {
 
     @Test
     void take_earlierVersionHoldsTheFile_isRefused() throws Exception {
-        VolumeFolder.open(folder).close();
+        VolumeStateDir.open(folder).close();
         try (Program holder = earlier("r+", "LOCK_EX")) {
             assertThat(VolumeLock.tryTake(folder)).isNull();
             holder.kill();
         }
-        VolumeFolder.open(folder).close();
+        VolumeStateDir.open(folder).close();
     }
 
     /** On a disk that takes nothing, an earlier version has a reader's lock, which does not keep another reader away. */
@@ -180,7 +180,7 @@ class VolumeLockTest {
                 assertThat(VolumeLock.tryTake(folder)).isNull();
                 holder.kill();
             }
-            VolumeFolder.open(folder).close();
+            VolumeStateDir.open(folder).close();
         } finally {
             run("umount", "-l", disk.toString());
         }
@@ -188,7 +188,7 @@ class VolumeLockTest {
 
     @Test
     void held_earlierVersion_cannotLockTheFile() throws Exception {
-        try (VolumeFolder held = VolumeFolder.open(folder);
+        try (VolumeStateDir held = VolumeStateDir.open(folder);
                 Program other = Program.start(
                         parent,
                         List.of(

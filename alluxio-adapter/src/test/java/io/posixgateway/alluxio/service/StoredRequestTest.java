@@ -8,7 +8,7 @@ import com.google.gson.JsonParser;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
-import io.posixgateway.alluxio.recovery.VolumeFolder;
+import io.posixgateway.alluxio.recovery.VolumeStateDir;
 import io.posixgateway.fuse.time.Clock;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -116,7 +116,7 @@ class StoredRequestTest {
     /** None of them asks Alluxio: the root's id was noted. */
     private Volumes volumes() throws Exception {
         Path spool = folder.resolve("spool");
-        try (VolumeFolder own = VolumeFolder.open(spool.resolve("v"))) {
+        try (VolumeStateDir own = VolumeStateDir.open(spool.resolve("v"))) {
             own.rootIs(0);
         }
         return volumes(spool, MemoryGroup.Reading.NONE);
@@ -133,7 +133,7 @@ class StoredRequestTest {
     @Test
     void where_memory_is_short_only_a_volume_that_nobody_served_is_refused() throws Exception {
         Path spool = folder.resolve("spool");
-        try (VolumeFolder own = VolumeFolder.open(spool.resolve("v"))) {
+        try (VolumeStateDir own = VolumeStateDir.open(spool.resolve("v"))) {
             own.rootIs(0);
         }
         Volumes volumes = volumes(spool, new MemoryGroup.Reading(99, 100, 0));

@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
  * content, with one place for a node. What meets in a place displaces what was there, and that one's pages are dropped when
  * the next process sees it; nothing else comes of it. Any thread; who notes and who forgets a node must exclude each other.
  */
-public final class PageLog {
+public final class PageCacheVersions {
     /** A mebibyte, written out before it is mapped: a disk that is full must not be found out by a store. */
     private static final int PLACES = 1 << 17;
 
     private final Path file;
     private volatile @Nullable LongBuffer places;
 
-    PageLog(Path file) {
+    PageCacheVersions(Path file) {
         this.file = file;
     }
 
@@ -47,7 +47,7 @@ public final class PageLog {
                 places = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes).asLongBuffer();
             }
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(PageLog.class)
+            org.slf4j.LoggerFactory.getLogger(PageCacheVersions.class)
                     .warn(
                             "The next process will drop the kernel's cached pages, because {} failed: {}",
                             file,

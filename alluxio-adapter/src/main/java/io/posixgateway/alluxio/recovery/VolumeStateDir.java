@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The folder of one kept volume, held by one process at a time. */
-public final class VolumeFolder implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(VolumeFolder.class);
+public final class VolumeStateDir implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeStateDir.class);
     private static final String NODES = "nodes";
     private static final String ROOT = "root";
     private static final String PASSTHROUGH = "passthrough";
@@ -30,18 +30,18 @@ public final class VolumeFolder implements AutoCloseable {
 
     private final Path path;
     private final VolumeLock lock;
-    private final NodeLog nodes;
+    private final NodeIdRemapLog nodes;
     private final VolumeJournal journal;
-    private final PassthroughLog passthrough;
-    private final PageLog pages;
+    private final BackingFileLog passthrough;
+    private final PageCacheVersions pages;
 
-    private VolumeFolder(Path path, VolumeLock lock, NodeLog nodes, VolumeJournal journal, PassthroughLog passthrough) {
+    private VolumeStateDir(Path path, VolumeLock lock, NodeIdRemapLog nodes, VolumeJournal journal, BackingFileLog passthrough) {
         this.path = path;
         this.lock = lock;
         this.nodes = nodes;
         this.journal = journal;
         this.passthrough = passthrough;
-        this.pages = new PageLog(path.resolve(PAGES));
+        this.pages = new PageCacheVersions(path.resolve(PAGES));
     }
 
     /**
@@ -51,18 +51,18 @@ public final class VolumeFolder implements AutoCloseable {
      * @throws StoreException EBUSY: another process serves the volume; EPERM: the folder cannot be used before an operator has done
      *     something
      */
-    public static VolumeFolder open(Path path) throws StoreException {
+    public static VolumeStateDir open(Path path) throws StoreException {
         VolumeLock lock = null;
         try {
             make(path);
             lock = VolumeLock.take(path);
             Reserve reserve = new Reserve(path, RESERVE);
-            NodeLog nodes = NodeLog.open(path.resolve(NODES), reserve);
+            NodeIdRemapLog nodes = NodeIdRemapLog.open(path.resolve(NODES), reserve);
             VolumeJournal journal = VolumeJournal.own(path, clusterId(path), reserve);
-            PassthroughLog passthrough = PassthroughLog.open(path.resolve(PASSTHROUGH));
+            BackingFileLog passthrough = BackingFileLog.open(path.resolve(PASSTHROUGH));
             reserve.fill();
             journal.servedBy(passthrough.generation() + 1L, Files.exists(path.resolve(VOLUME)));
-            return new VolumeFolder(path, lock, nodes, journal, passthrough);
+            return new VolumeStateDir(path, lock, nodes, journal, passthrough);
         } catch (StateFolder.NotTrusted e) {
             close(lock);
             throw new StoreException(Errno.EPERM, "The volume's state folder " + e.getMessage(), e);
@@ -101,7 +101,7 @@ public final class VolumeFolder implements AutoCloseable {
         return path;
     }
 
-    public NodeLog nodes() {
+    public NodeIdRemapLog nodes() {
         return nodes;
     }
 
@@ -234,11 +234,11 @@ public final class VolumeFolder implements AutoCloseable {
         }
     }
 
-    public PassthroughLog passthrough() {
+    public BackingFileLog passthrough() {
         return passthrough;
     }
 
-    public PageLog pages() {
+    public PageCacheVersions pages() {
         return pages;
     }
 

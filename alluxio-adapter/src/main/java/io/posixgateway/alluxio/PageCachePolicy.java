@@ -2,7 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.recovery.PageLog;
+import io.posixgateway.alluxio.recovery.PageCacheVersions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  * <p>An answer to an open that may never reach the kernel proves nothing; so what its pages are of is noted when the handle is
  * used for the first time, and nothing is noted of a file that is being written.
  */
-final class KernelPages {
-    private final @Nullable PageLog log;
+final class PageCachePolicy {
+    private final @Nullable PageCacheVersions log;
 
     /** @param log for the next process; null: there will be none */
-    KernelPages(@Nullable PageLog log) {
+    PageCachePolicy(@Nullable PageCacheVersions log) {
         this.log = log;
     }
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * ids it was given. Kept in a mapped file, which outlives a killed process without a system call at each open. Guarded by
  * its own monitor.
  */
-public final class PassthroughLog implements AutoCloseable {
+public final class BackingFileLog implements AutoCloseable {
     private static final int SLOTS = 16_384;
     private static final int BYTES = (SLOTS + 1) * Long.BYTES;
 
@@ -30,7 +30,7 @@ public final class PassthroughLog implements AutoCloseable {
     private final Deque<Integer> free = new ArrayDeque<>();
     private volatile Set<Long> inherited;
 
-    private PassthroughLog(LongBuffer slots) {
+    private BackingFileLog(LongBuffer slots) {
         this.slots = slots;
         this.generation = (int) (slots.get(SLOTS) & Integer.MAX_VALUE);
         slots.put(SLOTS, generation + 1);
@@ -46,10 +46,10 @@ public final class PassthroughLog implements AutoCloseable {
     }
 
     /** Without room for all of it on the disk, what is there is read, and nothing can be noted. */
-    static PassthroughLog open(Path file) throws IOException {
+    static BackingFileLog open(Path file) throws IOException {
         try {
             StateFolder.makeParentIfMissing(file);
-            PassthroughLog log = map(file);
+            BackingFileLog log = map(file);
             if (log != null) {
                 return log;
             }
@@ -63,29 +63,29 @@ public final class PassthroughLog implements AutoCloseable {
     }
 
     /** Null: there is no room. */
-    private static @Nullable PassthroughLog map(Path file) throws IOException {
+    private static @Nullable BackingFileLog map(Path file) throws IOException {
         try (FileChannel channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             return fill(channel)
-                    ? new PassthroughLog(channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES)
+                    ? new BackingFileLog(channel.map(FileChannel.MapMode.READ_WRITE, 0, BYTES)
                             .asLongBuffer())
                     : null;
         }
     }
 
-    private static PassthroughLog read(Path file) throws IOException {
+    private static BackingFileLog read(Path file) throws IOException {
         ByteBuffer copy = ByteBuffer.allocate(BYTES);
         if (Files.exists(file)) {
             byte[] there = Files.readAllBytes(file);
             copy.put(there, 0, Math.min(there.length, BYTES));
         }
-        PassthroughLog log = new PassthroughLog(copy.rewind().asLongBuffer());
+        BackingFileLog log = new BackingFileLog(copy.rewind().asLongBuffer());
         log.free.clear();
         return log;
     }
 
     private static void tell(IOException failure) {
-        org.slf4j.LoggerFactory.getLogger(PassthroughLog.class)
+        org.slf4j.LoggerFactory.getLogger(BackingFileLog.class)
                 .warn(
                         "Passthrough is off, because the files that the kernel reads cannot be recorded: {}",
                         failure.toString());

@@ -26,21 +26,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What one process leaves in a volume's folder, the next one reads. */
-class VolumeFolderTest {
+class VolumeStateDirTest {
     @Test
     void the_last_pair_of_a_node_counts_until_the_node_is_forgotten(@TempDir Path root) throws Exception {
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             folder.nodes().moved(5, 100);
             folder.nodes().moved(6, 200);
             folder.nodes().moved(5, 101);
             folder.nodes().moved(7, 300);
-            folder.nodes().noticed(6, NodeLog.NOBODY);
+            folder.nodes().noticed(6, NodeIdRemapLog.NOBODY);
         }
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 101L, 7L, 300L));
-            folder.nodes().noticed(7, NodeLog.NOBODY);
+            folder.nodes().noticed(7, NodeIdRemapLog.NOBODY);
         }
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 101L));
         }
     }
@@ -49,7 +49,7 @@ class VolumeFolderTest {
     @Test
     void what_holds_no_content_goes_with_the_volume(@TempDir Path parent) throws Exception {
         Path root = parent.resolve("volume");
-        VolumeFolder folder = VolumeFolder.open(root);
+        VolumeStateDir folder = VolumeStateDir.open(root);
         for (String name : List.of(
                 "spool-11", "spool-12.draft.new", "spool-13.origin", "hidden-1-2.3-1", "moves-1-2.3-1", "nodes.new")) {
             Files.createFile(root.resolve(name));
@@ -62,7 +62,7 @@ class VolumeFolderTest {
     @Test
     void content_and_what_is_left_to_do_stay_behind_a_volume(@TempDir Path parent) throws Exception {
         Path root = parent.resolve("volume");
-        VolumeFolder folder = VolumeFolder.open(root);
+        VolumeStateDir folder = VolumeStateDir.open(root);
         leaveContent(root);
         folder.discard();
         assertThat(root.resolve("spool-13")).doesNotExist();
@@ -77,7 +77,7 @@ class VolumeFolderTest {
     @Test
     void the_lock_goes_when_nothing_else_will(@TempDir Path parent) throws Exception {
         Path root = parent.resolve("volume");
-        VolumeFolder folder = VolumeFolder.open(root);
+        VolumeStateDir folder = VolumeStateDir.open(root);
         Files.createDirectories(root.resolve("spool-12.draft.new").resolve("cannot be removed"));
         folder.discard();
         assertThat(root.resolve("lock")).exists();
@@ -88,13 +88,13 @@ class VolumeFolderTest {
     @ValueSource(strings = {"hidden", "renames", "moves", "directories"})
     void what_is_left_to_do_keeps_the_name_of_its_alluxio(String kind, @TempDir Path parent) throws Exception {
         Path root = parent.resolve("volume");
-        VolumeFolder folder = VolumeFolder.open(root);
+        VolumeStateDir folder = VolumeStateDir.open(root);
         folder.identityIs(new VolumeIdentity("cluster", "master:19998", "/"));
         Files.writeString(root.resolve(kind + "-1-2.3-1"), "entry");
         folder.discard();
         assertThat(root.resolve("volume")).exists();
         Files.delete(root.resolve(kind + "-1-2.3-1"));
-        VolumeFolder.open(root).discard();
+        VolumeStateDir.open(root).discard();
         assertThat(root).doesNotExist();
     }
 
@@ -110,11 +110,11 @@ class VolumeFolderTest {
 
     @Test
     void half_a_pair_at_the_end_is_passed_over(@TempDir Path root) throws Exception {
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             folder.nodes().moved(5, 100);
         }
         Files.write(root.resolve("nodes"), new byte[7], StandardOpenOption.APPEND);
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L));
         }
     }
@@ -122,42 +122,42 @@ class VolumeFolderTest {
     /** As on a disk that is full: no new file can be made. */
     @Test
     void the_log_of_nodes_is_read_where_nothing_can_be_written_anew(@TempDir Path root) throws Exception {
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             folder.nodes().moved(5, 100);
         }
         Files.createDirectories(root.resolve("nodes.new/taken"));
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L));
             folder.nodes().moved(6, 200);
         }
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L, 6L, 200L));
         }
     }
 
     @Test
     void pairs_behind_half_a_pair_are_whole(@TempDir Path root) throws Exception {
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             folder.nodes().moved(5, 100);
         }
         Files.write(root.resolve("nodes"), new byte[7], StandardOpenOption.APPEND);
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             folder.nodes().moved(6, 200);
         }
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L, 6L, 200L));
         }
     }
 
     @Test
     void a_new_kernel_holds_nothing_of_what_was_passed_through(@TempDir Path root) throws Exception {
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             for (long node = 1; node <= 16_384; node++) {
                 assertThat(folder.passthrough().add(node)).isTrue();
             }
             assertThat(folder.passthrough().add(20_000)).as("full").isFalse();
         }
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.passthrough().inherited()).hasSize(16_384);
             folder.passthrough().clear();
             assertThat(folder.passthrough().inherited()).isEmpty();
@@ -168,22 +168,22 @@ class VolumeFolderTest {
     /** A request may end when the folder is the next process's. */
     @Test
     void what_was_passed_through_is_the_next_processes_once_the_folder_is_closed(@TempDir Path root) throws Exception {
-        VolumeFolder before = VolumeFolder.open(root);
+        VolumeStateDir before = VolumeStateDir.open(root);
         before.passthrough().add(1);
         before.close();
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             before.passthrough().remove(1);
             assertThat(before.passthrough().add(2)).isFalse();
             assertThat(folder.passthrough().add(3)).isTrue();
         }
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.passthrough().inherited()).isEqualTo(Set.of(1L, 3L));
         }
     }
 
     @Test
     void the_root_of_a_cluster_has_number_0_and_is_remembered(@TempDir Path root) throws Exception {
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             assertThat(folder.rootId()).isEmpty();
             folder.rootIs(0);
             assertThat(folder.rootId()).hasValue(0);
@@ -197,7 +197,7 @@ class VolumeFolderTest {
         Path link =
                 Files.createSymbolicLink(parent.resolve("link"), Files.createDirectory(parent.resolve("elsewhere")));
         for (Path bad : List.of(open, link)) {
-            assertThatThrownBy(() -> VolumeFolder.open(bad))
+            assertThatThrownBy(() -> VolumeStateDir.open(bad))
                     .isInstanceOfSatisfying(
                             StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EPERM))
                     .hasMessageContaining(bad.toString())
@@ -209,7 +209,7 @@ class VolumeFolderTest {
     @Test
     void what_failed_is_said(@TempDir Path parent) throws Exception {
         Path file = Files.createFile(parent.resolve("file"));
-        assertThatThrownBy(() -> VolumeFolder.open(file.resolve("volume")))
+        assertThatThrownBy(() -> VolumeStateDir.open(file.resolve("volume")))
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EPERM))
                 .hasMessageEndingWith("Not a directory)");
@@ -218,7 +218,7 @@ class VolumeFolderTest {
     @Test
     void nobody_else_can_look_into_it_or_hold_its_lock(@TempDir Path parent) throws Exception {
         Path root = parent.resolve("made/volume");
-        VolumeFolder.open(root).close();
+        VolumeStateDir.open(root).close();
         for (Path made : List.of(root, root.getParent())) {
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(made)))
                     .isEqualTo("rwx------");
@@ -259,8 +259,8 @@ class VolumeFolderTest {
 
     @Test
     void two_cannot_hold_it(@TempDir Path root) throws Exception {
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
-            assertThatThrownBy(() -> VolumeFolder.open(root))
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
+            assertThatThrownBy(() -> VolumeStateDir.open(root))
                     .isInstanceOf(StoreException.class)
                     .hasMessageContaining(folder.path().toString());
         }
@@ -281,7 +281,7 @@ class VolumeFolderTest {
         }
     }
 
-    private static void move(NodeLog nodes, long first, long last) throws StoreException {
+    private static void move(NodeIdRemapLog nodes, long first, long last) throws StoreException {
         for (long node = first; node <= last; node++) {
             nodes.moved(node, node + 1);
         }
@@ -290,7 +290,7 @@ class VolumeFolderTest {
     /** As the end of a killed program interrupts the thread that serves its call. */
     @Test
     void the_log_of_nodes_takes_pairs_of_an_interrupted_thread(@TempDir Path root) throws Exception {
-        try (VolumeFolder folder = VolumeFolder.open(root)) {
+        try (VolumeStateDir folder = VolumeStateDir.open(root)) {
             Thread.currentThread().interrupt();
             try {
                 move(folder.nodes(), 1, 2);
@@ -299,7 +299,7 @@ class VolumeFolderTest {
             }
             move(folder.nodes(), 3, 4);
         }
-        try (VolumeFolder next = VolumeFolder.open(root)) {
+        try (VolumeStateDir next = VolumeStateDir.open(root)) {
             assertThat(next.nodes().inherited()).containsOnlyKeys(1L, 2L, 3L, 4L);
         }
     }
@@ -310,7 +310,7 @@ class VolumeFolderTest {
         assumeTrue(Built.isRoot() && run("mount", "-t", "tmpfs", "-o", "size=2m", "none", disk.toString()) == 0);
         try {
             Path root = disk.resolve("volume");
-            try (VolumeFolder folder = VolumeFolder.open(root)) {
+            try (VolumeStateDir folder = VolumeStateDir.open(root)) {
                 fill(disk);
                 move(folder.nodes(), 1, 10_000);
                 Files.delete(disk.resolve("filler"));
@@ -318,7 +318,7 @@ class VolumeFolderTest {
                 fill(disk);
                 move(folder.nodes(), 10_101, 20_000);
             }
-            try (VolumeFolder folder = VolumeFolder.open(root)) {
+            try (VolumeStateDir folder = VolumeStateDir.open(root)) {
                 assertThat(folder.nodes().inherited()).hasSize(20_000);
             }
         } finally {
@@ -340,7 +340,7 @@ class VolumeFolderTest {
                 channel.write(ByteBuffer.allocate(1), 16_385 * 8 - 1);
             }
             fill(disk);
-            try (VolumeFolder folder = VolumeFolder.open(root)) {
+            try (VolumeStateDir folder = VolumeStateDir.open(root)) {
                 assertThat(folder.passthrough().inherited()).containsExactly(5L);
                 assertThat(folder.passthrough().add(6)).isFalse();
             }
@@ -364,7 +364,7 @@ class VolumeFolderTest {
                     root.resolve("passthrough"),
                     ByteBuffer.allocate(16_385 * 8).putLong(5).array());
             assertThat(run("mount", "-o", "remount,ro", disk.toString())).isZero();
-            try (VolumeFolder folder = VolumeFolder.open(root)) {
+            try (VolumeStateDir folder = VolumeStateDir.open(root)) {
                 assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L));
                 assertThat(folder.passthrough().inherited()).containsExactly(5L);
                 assertThat(folder.passthrough().add(6)).isFalse();
@@ -374,7 +374,7 @@ class VolumeFolderTest {
                 assertThat(run("mount", "-o", "remount,rw", disk.toString())).isZero();
                 folder.nodes().moved(6, 200);
             }
-            try (VolumeFolder folder = VolumeFolder.open(root)) {
+            try (VolumeStateDir folder = VolumeStateDir.open(root)) {
                 assertThat(folder.nodes().inherited()).isEqualTo(Map.of(5L, 100L, 6L, 200L));
             }
         } finally {

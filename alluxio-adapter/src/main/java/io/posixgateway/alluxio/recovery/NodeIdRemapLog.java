@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * takes it back. A disk that takes nothing keeps nobody from reading them; each pair to store then asks whether it takes one by now.
  * Not written by a channel, which an interrupt of a thread that serves a request would close. Guarded by its own monitor.
  */
-public final class NodeLog {
+public final class NodeIdRemapLog {
     private static final int PAIR_BYTES = 2 * Long.BYTES;
     /** As file id: the kernel does not know the node any more. */
     public static final long NOBODY = 0;
@@ -65,7 +65,7 @@ public final class NodeLog {
         }
     }
 
-    private NodeLog(Path file, Pairs inherited, Reserve reserve) {
+    private NodeIdRemapLog(Path file, Pairs inherited, Reserve reserve) {
         this.file = file;
         this.reserve = reserve;
         this.inherited = inherited;
@@ -75,19 +75,19 @@ public final class NodeLog {
      * Reads what an earlier process left. Writes it anew, without what no longer counts, only where that is much and there is room;
      * a disk that is full, or takes nothing any more, keeps nobody from reading.
      */
-    static NodeLog open(Path file, Reserve reserve) throws IOException {
+    static NodeIdRemapLog open(Path file, Reserve reserve) throws IOException {
         Pairs pairs = Files.exists(file) ? read(file) : new Pairs(new HashMap<>(), new HashMap<>());
         if (Files.exists(file) && Files.size(file) > MOST_WASTED_BYTES + 2L * pairs.size() * PAIR_BYTES) {
             compact(file, pairs);
         }
-        NodeLog log = new NodeLog(file, pairs, reserve);
+        NodeIdRemapLog log = new NodeIdRemapLog(file, pairs, reserve);
         try {
             log.opened();
         } catch (IOException e) {
             if (!DiskErrno.takesNothing(e)) {
                 throw e;
             }
-            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+            org.slf4j.LoggerFactory.getLogger(NodeIdRemapLog.class)
                     .warn("The log of node ids was read, but cannot be written yet: {}", e.toString());
         }
         return log;
@@ -121,7 +121,7 @@ public final class NodeLog {
             Files.write(fresh, bytes.array());
             Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+            org.slf4j.LoggerFactory.getLogger(NodeIdRemapLog.class)
                     .info("The log of node ids cannot be compacted: {}", e.toString());
         }
     }
@@ -169,7 +169,7 @@ public final class NodeLog {
 
     private synchronized void tell(IOException failure) {
         if (!told) {
-            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+            org.slf4j.LoggerFactory.getLogger(NodeIdRemapLog.class)
                     .warn("Entries are missing in the log of node ids: {}", failure.toString());
         }
         told = true;
@@ -223,7 +223,7 @@ public final class NodeLog {
         try {
             there.close();
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(NodeLog.class)
+            org.slf4j.LoggerFactory.getLogger(NodeIdRemapLog.class)
                     .warn("Closing the log of node ids failed: {}", e.toString());
         }
     }

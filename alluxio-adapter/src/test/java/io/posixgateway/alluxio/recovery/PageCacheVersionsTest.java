@@ -8,23 +8,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the kernel's pages are of is known to the next process, and never believed of another content. */
-class PageLogTest {
+class PageCacheVersionsTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private PageLog next(boolean goesOn) {
-        PageLog log = new PageLog(folder.resolve("pages"));
+    private PageCacheVersions next(boolean goesOn) {
+        PageCacheVersions log = new PageCacheVersions(folder.resolve("pages"));
         log.begin(goesOn);
         return log;
     }
 
     @Test
     void the_next_process_knows_what_was_noted_and_not_forgotten() {
-        PageLog first = next(false);
+        PageCacheVersions first = next(false);
         first.note(5, 50);
         first.note(6, 60);
         first.forget(6);
-        PageLog second = next(true);
+        PageCacheVersions second = next(true);
         assertThat(second.has(5, 50)).isTrue();
         assertThat(second.has(5, 51)).as("other content").isFalse();
         assertThat(second.has(7, 50)).as("another node").isFalse();
@@ -39,7 +39,7 @@ class PageLogTest {
 
     @Test
     void many_nodes_are_never_taken_for_each_other() {
-        PageLog log = next(false);
+        PageCacheVersions log = next(false);
         for (long node = 1; node <= 500_000; node++) {
             log.note(node, node * 3);
         }
@@ -54,7 +54,7 @@ class PageLogTest {
     @Test
     void without_its_file_nothing_is_known(@TempDir Path other) throws Exception {
         Path taken = Files.createFile(other.resolve("file"));
-        PageLog log = new PageLog(taken.resolve("pages"));
+        PageCacheVersions log = new PageCacheVersions(taken.resolve("pages"));
         log.begin(true);
         log.note(5, 50);
         assertThat(log.has(5, 50)).isFalse();
@@ -63,7 +63,7 @@ class PageLogTest {
     @Test
     void a_file_of_another_length_is_made_anew() throws Exception {
         Files.write(folder.resolve("pages"), new byte[100]);
-        PageLog log = next(true);
+        PageCacheVersions log = next(true);
         log.note(5, 50);
         assertThat(next(true).has(5, 50)).isTrue();
     }
