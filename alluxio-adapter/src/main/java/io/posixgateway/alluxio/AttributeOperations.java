@@ -9,7 +9,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.fuse.spi.Attributes;
@@ -171,7 +171,7 @@ final class AttributeOperations {
 
     /** Changes attributes while nothing moves. Where nobody knows whether Alluxio did it, they are asked for again. */
     private void staying(Inode inode, DirtyFiles.Step step) throws StoreException {
-        Moves.Work<Inode> work = () -> {
+        PathLocks.Work<Inode> work = () -> {
             step.run();
             return inode;
         };

@@ -9,7 +9,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.write.DirtyFiles;
@@ -33,7 +33,7 @@ final class NameOperations {
     private final NameLookup lookup;
     private final NewFiles newFiles;
     private final DirectoryRemoval removal;
-    private final Moves moves;
+    private final PathLocks moves;
 
     NameOperations(Volume volume) {
         this.volume = volume;
@@ -313,7 +313,7 @@ final class NameOperations {
     }
 
     /** Changes names; where nobody knows whether it did, they are asked for again. */
-    private <T> T changing(Moves.Work<T> work, Place... places) throws StoreException {
+    private <T> T changing(PathLocks.Work<T> work, Place... places) throws StoreException {
         try {
             return work.run();
         } catch (StoreException e) {
@@ -410,7 +410,7 @@ final class NameOperations {
         DirectoryTimes times = volume.metadata.times();
         try (NameChange leaves = times.changing(from.directory);
                 NameChange comes = times.changing(to.directory)) {
-            Moves.Work<Inode> work = () -> {
+            PathLocks.Work<Inode> work = () -> {
                 boolean free = renameOver(child, from, to, target, replaces);
                 leaves.done(-1);
                 comes.done(free ? 1 : 0);
@@ -476,7 +476,7 @@ final class NameOperations {
 
     /** While nobody goes by the path of what is moved, or by one below it, and nothing above moves. */
     private Inode alone(Inode child, Place from, Place to, DirtyFiles.Step step) throws StoreException {
-        Moves.Work<Inode> work = () -> {
+        PathLocks.Work<Inode> work = () -> {
             step.run();
             return child;
         };

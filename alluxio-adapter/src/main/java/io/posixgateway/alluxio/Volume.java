@@ -407,7 +407,7 @@ final class Volume implements AutoCloseable {
         }
         dirtyFiles.discard(inode);
         orphans.release(inode);
-        metadata.moves().staySurely(inode, () -> {
+        metadata.moves().sharedUninterruptibly(inode, () -> {
             deleteHidden(inode);
             return inode;
         });

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.harness.Waiting;
-import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.FuseRequests;
 import io.posixgateway.alluxio.store.FuseRequests.Opened;
@@ -66,7 +66,7 @@ class RenameConcurrencyTest {
     }
 
     private static long waiting() {
-        return Stacks.threadsIn(Moves.class, "awaitTrue");
+        return Stacks.threadsIn(PathLocks.class, "awaitTrue");
     }
 
     private static Opened create(MemoryMount mount, long parent, String name) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -74,7 +74,7 @@ class SillyRenameInRemovedDirectoryTest {
     /** Returns when the program is through, or waits for those who go by a path that it takes away. */
     private static void isThroughOrWaits(AsyncCall program) throws Exception {
         Eventually.holds(
-                "it is through, or waits", () -> program.isDone() || Stacks.threadsIn(Moves.class, "awaitTrue") > 0);
+                "it is through, or waits", () -> program.isDone() || Stacks.threadsIn(PathLocks.class, "awaitTrue") > 0);
     }
 
     @Test

@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.metrics.RemoteCalls;
@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * would see the time move, and for long, the directory is then asked for a moment after the last commit.
  *
  * <p>Who writes the directory's attribute does so {@link #alone}, or a program's change would be overwritten by what was seen before it.
- * The lock is taken behind {@link io.posixgateway.alluxio.inode.Moves} and that of a dirty file, before this object's monitor. Only a program's
+ * The lock is taken behind {@link io.posixgateway.alluxio.inode.PathLocks} and that of a dirty file, before this object's monitor. Only a program's
  * change waits for it; what is kept for the times' sake is kept later where somebody has it.
  */
 public final class DirectoryTimes implements AutoCloseable {
@@ -178,7 +178,7 @@ public final class DirectoryTimes implements AutoCloseable {
      *
      * @throws StoreException EINTR, or what the work throws
      */
-    public <T> T alone(Inode inode, Moves.Work<T> work) throws StoreException {
+    public <T> T alone(Inode inode, PathLocks.Work<T> work) throws StoreException {
         if (!inode.isDirectory()) {
             return work.run();
         }
@@ -446,7 +446,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     /** As {@link #alone}; does nothing where that would be waited for. */
     private void tryAlone(Inode directory, Task task) throws StoreException {
-        metadata.moves().tryStay(directory, () -> {
+        metadata.moves().tryShared(directory, () -> {
             ReentrantLock lock = lock(directory);
             if (lock.tryLock()) {
                 try {

@@ -10,7 +10,7 @@ import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
@@ -34,7 +34,7 @@ public final class Metadata {
     private final FreshnessByPath freshness;
     private final FactsReader reader;
     private final KernelNotices notices;
-    private final Moves moves;
+    private final PathLocks moves;
     private final DirectoryTimes times;
     private final NegativeEntries missing;
     private final KnownNames known;
@@ -53,7 +53,7 @@ public final class Metadata {
         this.freshness = freshness;
         this.reader = reader;
         this.notices = notices;
-        this.moves = new Moves(table, freshness.clock());
+        this.moves = new PathLocks(table, freshness.clock());
         this.times = new DirectoryTimes(this, store, reader);
         this.missing = new NegativeEntries(this, freshness);
         this.known = new KnownNames(times);
@@ -69,7 +69,7 @@ public final class Metadata {
     }
 
     /** Renames of directories, and who must not meet one. */
-    public Moves moves() {
+    public PathLocks moves() {
         return moves;
     }
 

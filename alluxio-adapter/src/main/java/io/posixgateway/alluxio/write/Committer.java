@@ -13,7 +13,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Facts;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.alluxio.recovery.Origin;
@@ -186,11 +186,11 @@ public final class Committer {
 
     /** Nor does a directory move, if that can be had, above where the file is by now, which the caller did not know. */
     private void commitThere(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
-        Moves.Work<Attempt> work = () -> {
+        PathLocks.Work<Attempt> work = () -> {
             commitHere(dirtyFile, attempt);
             return attempt;
         };
-        if (!metadata.moves().tryStay(dirtyFile.inode, work)) {
+        if (!metadata.moves().tryShared(dirtyFile.inode, work)) {
             work.run();
         }
     }

@@ -284,7 +284,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
      */
     public void lastWriterClosed(Inode inode, boolean unseen) throws StoreException {
         if (has(inode)) {
-            metadata.moves().staySurely(inode, () -> surely(inode, dirtyFile -> commits.finishUnlessOpen(dirtyFile, unseen)));
+            metadata.moves().sharedUninterruptibly(inode, () -> surely(inode, dirtyFile -> commits.finishUnlessOpen(dirtyFile, unseen)));
         }
     }
 
@@ -369,7 +369,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     public void close() {
         committer.stopRetrying();
         new LastUploads(metadata.clock(), folder).run(dirtyFiles.all(), dirtyFile -> {
-            metadata.moves().staySurely(dirtyFile.inode, () -> surely(dirtyFile.inode, commits::finish));
+            metadata.moves().sharedUninterruptibly(dirtyFile.inode, () -> surely(dirtyFile.inode, commits::finish));
             discard(dirtyFile.inode);
         });
         commits.recommits.close();

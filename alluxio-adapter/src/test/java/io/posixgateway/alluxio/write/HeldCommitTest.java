@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.inode.Moves;
+import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.FuseRequests;
@@ -172,7 +172,7 @@ class HeldCommitTest {
                             new FuseRequests.Place(FuseRequests.ROOT, "to"),
                             new FuseRequests.Place(FuseRequests.ROOT, "renamed"),
                             0));
-            Eventually.holds("the move waits", () -> Stacks.threadsIn(Moves.class, "awaitTrue") > 0 || move.isDone());
+            Eventually.holds("the move waits", () -> Stacks.threadsIn(PathLocks.class, "awaitTrue") > 0 || move.isDone());
             assertThat(move.isDone()).as("the directory moved").isFalse();
             worker.open();
             close.await();

@@ -22,16 +22,16 @@ import org.jspecify.annotations.Nullable;
  * Who only reads does not stay: it asks again when {@link #directoryMovedSince} says that the answer may be about a path of
  * yesterday.
  *
- * <p>To be taken before the lock of a dirty file; who holds one only tries ({@link #tryStay}). A thread that stays, or moves, may
+ * <p>To be taken before the lock of a dirty file; who holds one only tries ({@link #tryShared}). A thread that stays, or moves, may
  * stay again.
  */
-public final class Moves {
+public final class PathLocks {
     /** So long a wait is one; shorter than what a call to Alluxio may take. */
     private static final long SPELL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final InodeTable table;
     private final Clock clock;
-    private final List<Stay> stays = new ArrayList<>();
+    private final List<Shared> stays = new ArrayList<>();
     private final List<Move> moves = new ArrayList<>();
     private final Generation generation;
     /** Of the last move of a directory that is over; see {@link Generation}. */
@@ -39,7 +39,7 @@ public final class Moves {
     /** So many directories are being moved. */
     private volatile int moving;
 
-    public Moves(InodeTable table, Clock clock) {
+    public PathLocks(InodeTable table, Clock clock) {
         this.table = table;
         this.clock = clock;
         this.generation = table.generation();
@@ -51,11 +51,11 @@ public final class Moves {
         T run() throws StoreException;
     }
 
-    private static final class Stay {
+    private static final class Shared {
         private final @Nullable String path;
         private final Thread thread = Thread.currentThread();
 
-        private Stay(@Nullable String path) {
+        private Shared(@Nullable String path) {
             this.path = path;
         }
 
@@ -125,12 +125,12 @@ public final class Moves {
     }
 
     /** As {@link #stay}, but no killed program ends the wait: what is done at the end of a handle is done. */
-    public <T> T staySurely(Inode inode, Work<T> work) throws StoreException {
+    public <T> T sharedUninterruptibly(Inode inode, Work<T> work) throws StoreException {
         return stay(inode, false, work);
     }
 
     private <T> T stay(Inode inode, boolean mayGiveUp, Work<T> work) throws StoreException {
-        Stay stay = begin(inode, mayGiveUp);
+        Shared stay = begin(inode, mayGiveUp);
         try {
             return work.run();
         } finally {
@@ -138,24 +138,24 @@ public final class Moves {
         }
     }
 
-    private synchronized Stay begin(Inode inode, boolean mayGiveUp) throws StoreException {
-        BooleanSupplier free = () -> mayStay(new Stay(table.path(inode)));
+    private synchronized Shared begin(Inode inode, boolean mayGiveUp) throws StoreException {
+        BooleanSupplier free = () -> mayStay(new Shared(table.path(inode)));
         if (mayGiveUp) {
             awaitRemotely(free);
         }
         while (!free.getAsBoolean()) {
             awaitTrue(free, SPELL_NANOS);
         }
-        Stay stay = new Stay(table.path(inode));
+        Shared stay = new Shared(table.path(inode));
         stays.add(stay);
         return stay;
     }
 
     /** As {@link #stay}, but does nothing, and says false, when the inode, or a directory above it, is being moved. */
-    public boolean tryStay(Inode inode, Work<?> work) throws StoreException {
-        Stay stay;
+    public boolean tryShared(Inode inode, Work<?> work) throws StoreException {
+        Shared stay;
         synchronized (this) {
-            stay = new Stay(table.path(inode));
+            stay = new Shared(table.path(inode));
             if (!mayStay(stay)) {
                 return false;
             }
@@ -169,12 +169,12 @@ public final class Moves {
         }
     }
 
-    private synchronized void end(Stay stay) {
+    private synchronized void end(Shared stay) {
         stays.remove(stay);
         notifyAll();
     }
 
-    private boolean mayStay(Stay wanted) {
+    private boolean mayStay(Shared wanted) {
         for (Move move : moves) {
             boolean concerned = move.thread != wanted.thread && wanted.isTakenBy(move);
             if (concerned && (move.begun || !holds(wanted.thread))) {

@@ -11,15 +11,15 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** {@link Moves}: nothing stays below a directory that moves, and a reader's path is of now or known to be of yesterday. */
-public final class MovesStress {
-    private MovesStress() {}
+/** {@link PathLocks}: nothing stays below a directory that moves, and a reader's path is of now or known to be of yesterday. */
+public final class PathLocksStress {
+    private PathLocksStress() {}
 
     /** A directory, a file in it, and what Alluxio has of both. */
     private static final class Tree {
         final InodeTable table =
                 new InodeTable("/", 1, 100, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
-        final Moves moves = new Moves(table, Clock.system());
+        final PathLocks moves = new PathLocks(table, Clock.system());
         final Inode directory = table.of(2L << 24, true);
         final Inode file = table.of(3L << 24, false);
         volatile String path = "/a/f";
@@ -40,7 +40,7 @@ public final class MovesStress {
         }
     }
 
-    private static int quietly(Moves.Work<Integer> work) {
+    private static int quietly(PathLocks.Work<Integer> work) {
         try {
             return work.run();
         } catch (StoreException e) {
@@ -53,7 +53,7 @@ public final class MovesStress {
     @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "The path was right from the beginning to the end.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "The file moved away meanwhile.")
     @State
-    public static class StayWhileMoved {
+    public static class SharedWhileMoved {
         private final Tree tree = new Tree();
 
         @Actor

@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
-class MovesTest {
+class PathLocksTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final ManualClock clock = new ManualClock();
     private final InodeTable table =
             new InodeTable("/base", 0, 100, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, clock);
-    private final Moves moves = new Moves(table, clock);
+    private final PathLocks moves = new PathLocks(table, clock);
     private final Inode directory = at(table.root(), "a", 10, true);
     private final Inode file = at(directory, "f", 11, false);
     private final Inode elsewhere = at(table.root(), "ab", 12, false);
@@ -45,7 +45,7 @@ class MovesTest {
 
         /** What the thread does with the work. */
         private interface Way {
-            Held go(Moves.Work<Held> work) throws StoreException;
+            Held go(PathLocks.Work<Held> work) throws StoreException;
         }
 
         Held(Way way) {
@@ -124,8 +124,8 @@ class MovesTest {
         assertThat(moves.stay(elsewhere, () -> "done")).isEqualTo("done");
         assertThat(moves.move(elsewhere, () -> "moved")).isEqualTo("moved");
         List<String> done = new ArrayList<>();
-        assertThat(moves.tryStay(file, () -> done.add("below"))).isFalse();
-        assertThat(moves.tryStay(elsewhere, () -> done.add("elsewhere"))).isTrue();
+        assertThat(moves.tryShared(file, () -> done.add("below"))).isFalse();
+        assertThat(moves.tryShared(elsewhere, () -> done.add("elsewhere"))).isTrue();
         assertThat(done).containsExactly("elsewhere");
         move.end();
     }
@@ -134,7 +134,7 @@ class MovesTest {
     void whoStaysElsewhereCanStayHereTooAndIsWaitedFor() throws Exception {
         Held commit = new Held(work -> moves.stay(elsewhere, () -> {
             List<Held> done = new ArrayList<>();
-            assertThat(moves.tryStay(file, () -> done.add(work.run()))).isTrue();
+            assertThat(moves.tryShared(file, () -> done.add(work.run()))).isTrue();
             return done.get(0);
         }));
         commit.awaitBegin();
