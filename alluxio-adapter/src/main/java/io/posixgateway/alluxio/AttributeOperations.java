@@ -176,7 +176,7 @@ final class AttributeOperations {
             return inode;
         };
         try {
-            volume.metadata.moves().stay(inode, work);
+            volume.metadata.pathLocks().shared(inode, work);
         } catch (StoreException e) {
             volume.notices.unsure(volume.table, inode, e);
             throw e;

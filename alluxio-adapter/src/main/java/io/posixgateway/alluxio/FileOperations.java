@@ -102,7 +102,7 @@ final class FileOperations {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
-            volume.metadata.moves().stay(inode, () -> inode);
+            volume.metadata.pathLocks().shared(inode, () -> inode);
         }
         boolean goesOn = volume.dirtyFiles.has(inode)
                 || volume.passedThrough(inode)

@@ -93,7 +93,7 @@ final class NameLookup {
         if (!request.mayWait()) {
             return null;
         }
-        volume.metadata.moves().stay(child, () -> child);
+        volume.metadata.pathLocks().shared(child, () -> child);
         return volume.metadata.known(directory, name);
     }
 

@@ -33,14 +33,14 @@ final class NameOperations {
     private final NameLookup lookup;
     private final NewFiles newFiles;
     private final DirectoryRemoval removal;
-    private final PathLocks moves;
+    private final PathLocks pathLocks;
 
     NameOperations(Volume volume) {
         this.volume = volume;
         this.lookup = new NameLookup(volume);
         this.newFiles = new NewFiles(volume);
         this.removal = new DirectoryRemoval(volume);
-        this.moves = volume.metadata.moves();
+        this.pathLocks = volume.metadata.pathLocks();
     }
 
     private @Nullable Inode child(Inode directory, Name name) throws StoreException {
@@ -115,7 +115,7 @@ final class NameOperations {
             return null;
         }
         FileStatus planned = newFiles.plan(request, directory, making);
-        return moves.stay(directory, () -> {
+        return pathLocks.shared(directory, () -> {
             String path = volume.metadata.newPathOf(directory, name);
             PendingCreate dirtyFile = volume.dirtyFiles.prepare(path, planned, opened);
             try (NameChange change = volume.metadata.times().changing(directory)) {
@@ -167,7 +167,7 @@ final class NameOperations {
                     Errno.ENOENT, "The directory was removed; its path may name another one now", null);
         }
         FileStatus planned = newFiles.plan(request, directory, making);
-        return moves.stay(directory, () -> {
+        return pathLocks.shared(directory, () -> {
             Name name = TempNames.make();
             String path = volume.metadata.newPathOf(directory, name);
             volume.hidden.add(new SillyRenames.Hidden(path, 0, 0));
@@ -239,7 +239,7 @@ final class NameOperations {
     }
 
     private Inode makeDirectory(Inode directory, Name name, FileStatus planned) throws StoreException {
-        String made = moves.stay(directory, () -> {
+        String made = pathLocks.shared(directory, () -> {
             String path = volume.metadata.newPathOf(directory, name);
             return NameReservations.taking(volume.store, path, () -> {
                 volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
@@ -481,9 +481,9 @@ final class NameOperations {
             return child;
         };
         if (!child.isDirectory()) {
-            return moves.stay(from.directory, () -> moves.stay(to.directory, () -> moves.move(child, work)));
+            return pathLocks.shared(from.directory, () -> pathLocks.shared(to.directory, () -> pathLocks.exclusive(child, work)));
         }
-        return from.equals(to) ? moves.move(child, work) : moves.rename(child, to.directory, to.name, work);
+        return from.equals(to) ? pathLocks.exclusive(child, work) : pathLocks.rename(child, to.directory, to.name, work);
     }
 
     /** The name stays in listings meanwhile. */

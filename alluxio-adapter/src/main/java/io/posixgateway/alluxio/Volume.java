@@ -407,7 +407,7 @@ final class Volume implements AutoCloseable {
         }
         dirtyFiles.discard(inode);
         orphans.release(inode);
-        metadata.moves().sharedUninterruptibly(inode, () -> {
+        metadata.pathLocks().sharedUninterruptibly(inode, () -> {
             deleteHidden(inode);
             return inode;
         });

@@ -446,7 +446,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     /** As {@link #alone}; does nothing where that would be waited for. */
     private void tryAlone(Inode directory, Task task) throws StoreException {
-        metadata.moves().tryShared(directory, () -> {
+        metadata.pathLocks().tryShared(directory, () -> {
             ReentrantLock lock = lock(directory);
             if (lock.tryLock()) {
                 try {

@@ -108,7 +108,7 @@ public final class Listings {
                 return store.list(path, startAfter, PAGE + 1).upToPlaced();
             } catch (StoreException e) {
                 boolean yesterday =
-                        e.errno() == Errno.ENOENT && metadata.moves().directoryMovedSince(issued, path);
+                        e.errno() == Errno.ENOENT && metadata.pathLocks().directoryMovedSince(issued, path);
                 if (!yesterday || tries == Metadata.MOST_TRIES) {
                     throw e;
                 }

@@ -34,7 +34,7 @@ public final class Metadata {
     private final FreshnessByPath freshness;
     private final FactsReader reader;
     private final KernelNotices notices;
-    private final PathLocks moves;
+    private final PathLocks pathLocks;
     private final DirectoryTimes times;
     private final NegativeEntries missing;
     private final KnownNames known;
@@ -53,7 +53,7 @@ public final class Metadata {
         this.freshness = freshness;
         this.reader = reader;
         this.notices = notices;
-        this.moves = new PathLocks(table, freshness.clock());
+        this.pathLocks = new PathLocks(table, freshness.clock());
         this.times = new DirectoryTimes(this, store, reader);
         this.missing = new NegativeEntries(this, freshness);
         this.known = new KnownNames(times);
@@ -69,8 +69,8 @@ public final class Metadata {
     }
 
     /** Renames of directories, and who must not meet one. */
-    public PathLocks moves() {
-        return moves;
+    public PathLocks pathLocks() {
+        return pathLocks;
     }
 
     /** Names that lead nowhere. */
@@ -221,7 +221,7 @@ public final class Metadata {
 
     /** Is what was said of one of these paths, where the file was and where it is, of yesterday? Null: it is not known, or nowhere. */
     private boolean hasMoved(long issued, @Nullable String before, @Nullable String now) throws StoreException {
-        return moves.directoryMovedSince(issued, before) || (now != null && moves.directoryMovedSince(issued, now));
+        return pathLocks.directoryMovedSince(issued, before) || (now != null && pathLocks.directoryMovedSince(issued, now));
     }
 
     /** Did this mount take its name, and is it at no hidden one? Then Alluxio has it no more, and its path may be another's. */
@@ -349,7 +349,7 @@ public final class Metadata {
                 status = compared(pathOf(directory, name));
             }
             Inode found = status == null ? null : place(directory, name, status, issued);
-            boolean moved = status == null && moves.directoryMovedSince(issued, path);
+            boolean moved = status == null && pathLocks.directoryMovedSince(issued, path);
             boolean gone = status == null && !moved && nothing(directory, name, issued);
             if (found != null || gone) {
                 return found;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps what takes a path away (a rename, a removal) apart from what goes by that path. Any thread.
  *
- * <p>What changes something by a path stays ({@link #stay}) from before the path is asked for until all is done. What takes
+ * <p>What changes something by a path stays ({@link #shared}) from before the path is asked for until all is done. What takes
  * a path away moves ({@link #move}): it waits for those who stay there or below, and who come later wait for it. One
  * directory is renamed at a time, and none is removed meanwhile above or below of where that was, or will be; so whoever moves
  * one need not stay above it. Without that a worker of Alluxio that is writing would make a renamed directory anew in the
@@ -120,16 +120,16 @@ public final class PathLocks {
      *
      * @throws StoreException EINTR, or what the work throws
      */
-    public <T> T stay(Inode inode, Work<T> work) throws StoreException {
-        return stay(inode, true, work);
+    public <T> T shared(Inode inode, Work<T> work) throws StoreException {
+        return shared(inode, true, work);
     }
 
-    /** As {@link #stay}, but no killed program ends the wait: what is done at the end of a handle is done. */
+    /** As {@link #shared}, but no killed program ends the wait: what is done at the end of a handle is done. */
     public <T> T sharedUninterruptibly(Inode inode, Work<T> work) throws StoreException {
-        return stay(inode, false, work);
+        return shared(inode, false, work);
     }
 
-    private <T> T stay(Inode inode, boolean mayGiveUp, Work<T> work) throws StoreException {
+    private <T> T shared(Inode inode, boolean mayGiveUp, Work<T> work) throws StoreException {
         Shared stay = begin(inode, mayGiveUp);
         try {
             return work.run();
@@ -151,7 +151,7 @@ public final class PathLocks {
         return stay;
     }
 
-    /** As {@link #stay}, but does nothing, and says false, when the inode, or a directory above it, is being moved. */
+    /** As {@link #shared}, but does nothing, and says false, when the inode, or a directory above it, is being moved. */
     public boolean tryShared(Inode inode, Work<?> work) throws StoreException {
         Shared stay;
         synchronized (this) {
@@ -196,7 +196,7 @@ public final class PathLocks {
      *
      * @throws StoreException EINTR, ESTALE when nobody knows where the inode is, or what the work throws
      */
-    public <T> T move(Inode inode, Work<T> work) throws StoreException {
+    public <T> T exclusive(Inode inode, Work<T> work) throws StoreException {
         return alone(inode, null, work);
     }
 

@@ -94,7 +94,7 @@ public final class Committer {
     void commit(DirtyFile dirtyFile, Waiter waiter) throws StoreException {
         long failedNanos = 0;
         int waits = 0;
-        for (int moves = 0; ; ) {
+        for (int pathLocks = 0; ; ) {
             Attempt attempt = new Attempt(placeOf(dirtyFile), waiter);
             checkOwn(dirtyFile);
             try {
@@ -105,7 +105,7 @@ public final class Committer {
                 attempt.undo.run(elsewhere);
                 failedNanos = waits == 0 ? metadata.nowNanos() : failedNanos;
                 boolean again = (elsewhere || attempt.taken)
-                        ? moves++ < MOST_MOVES
+                        ? pathLocks++ < MOST_MOVES
                         : e.isUnanswered() && !dirtyFile.failed && pauses.await(failedNanos, waits++);
                 if (!again) {
                     throw e;
@@ -190,7 +190,7 @@ public final class Committer {
             commitHere(dirtyFile, attempt);
             return attempt;
         };
-        if (!metadata.moves().tryShared(dirtyFile.inode, work)) {
+        if (!metadata.pathLocks().tryShared(dirtyFile.inode, work)) {
             work.run();
         }
     }

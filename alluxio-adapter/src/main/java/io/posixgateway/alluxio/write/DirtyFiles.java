@@ -267,7 +267,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     public void commit(Inode inode, boolean evenUntouched) throws StoreException {
         if (has(inode)) {
             Work work = dirtyFile -> commitWaitedFor(dirtyFile, evenUntouched);
-            metadata.moves().stay(inode, () -> with(inode, true, work));
+            metadata.pathLocks().shared(inode, () -> with(inode, true, work));
         }
     }
 
@@ -284,7 +284,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
      */
     public void lastWriterClosed(Inode inode, boolean unseen) throws StoreException {
         if (has(inode)) {
-            metadata.moves().sharedUninterruptibly(inode, () -> surely(inode, dirtyFile -> commits.finishUnlessOpen(dirtyFile, unseen)));
+            metadata.pathLocks().sharedUninterruptibly(inode, () -> surely(inode, dirtyFile -> commits.finishUnlessOpen(dirtyFile, unseen)));
         }
     }
 
@@ -369,7 +369,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     public void close() {
         committer.stopRetrying();
         new LastUploads(metadata.clock(), folder).run(dirtyFiles.all(), dirtyFile -> {
-            metadata.moves().sharedUninterruptibly(dirtyFile.inode, () -> surely(dirtyFile.inode, commits::finish));
+            metadata.pathLocks().sharedUninterruptibly(dirtyFile.inode, () -> surely(dirtyFile.inode, commits::finish));
             discard(dirtyFile.inode);
         });
         commits.recommits.close();

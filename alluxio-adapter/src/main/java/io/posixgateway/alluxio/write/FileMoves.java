@@ -53,21 +53,21 @@ final class FileMoves {
             thread.setDaemon(true);
             return thread;
         });
-        List<Future<?>> moves = new ArrayList<>();
+        List<Future<?>> pathLocks = new ArrayList<>();
         try {
             for (FileStatus file : files) {
-                moves.add(threads.submit(() -> {
+                pathLocks.add(threads.submit(() -> {
                     moveFile(from + "/" + file.name(), to + "/" + file.name(), file);
                     progress.moved();
                     return file;
                 }));
             }
-            for (Future<?> move : moves) {
+            for (Future<?> move : pathLocks) {
                 await(move);
                 progress.check();
             }
         } finally {
-            moves.forEach(move -> move.cancel(false));
+            pathLocks.forEach(move -> move.cancel(false));
             threads.shutdown();
             awaitEnd(threads);
         }

@@ -207,7 +207,7 @@ final class RecommitQueue implements AutoCloseable {
         kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
         DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
         try {
-            boolean safe = metadata.moves().stay(dirtyFile.inode, () -> commits.again(dirtyFile));
+            boolean safe = metadata.pathLocks().shared(dirtyFile.inode, () -> commits.again(dirtyFile));
             if (safe) {
                 LOG.info("{} was uploaded again", dirtyFile.record.content().path());
             }

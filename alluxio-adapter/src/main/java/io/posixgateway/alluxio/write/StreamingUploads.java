@@ -52,7 +52,7 @@ final class StreamingUploads {
     /** Appends; the bytes written, or 0 when there is no stream after all: the dirty file is as it was. */
     int append(DirtyFile dirtyFile, ByteBuffer data) throws StoreException {
         if (dirtyFile.state() instanceof DirtyState.Created created) {
-            metadata.moves().tryShared(dirtyFile.inode, () -> begin(dirtyFile, created.sink()));
+            metadata.pathLocks().tryShared(dirtyFile.inode, () -> begin(dirtyFile, created.sink()));
         }
         if (!(dirtyFile.state() instanceof StreamingUpload upload)) {
             return 0;

@@ -25,7 +25,7 @@ class PathLocksTest {
     private final ManualClock clock = new ManualClock();
     private final InodeTable table =
             new InodeTable("/base", 0, 100, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, clock);
-    private final PathLocks moves = new PathLocks(table, clock);
+    private final PathLocks pathLocks = new PathLocks(table, clock);
     private final Inode directory = at(table.root(), "a", 10, true);
     private final Inode file = at(directory, "f", 11, false);
     private final Inode elsewhere = at(table.root(), "ab", 12, false);
@@ -86,11 +86,11 @@ class PathLocksTest {
 
     @Test
     void aMoveWaitsForThoseBelowAndTheyForIt() throws Exception {
-        Held below = new Held(work -> moves.stay(file, work));
+        Held below = new Held(work -> pathLocks.shared(file, work));
         below.awaitBegin();
-        Held move = new Held(work -> moves.move(directory, work));
+        Held move = new Held(work -> pathLocks.exclusive(directory, work));
         move.awaitWaiting();
-        Held later = new Held(work -> moves.stay(file, work));
+        Held later = new Held(work -> pathLocks.shared(file, work));
         later.awaitWaiting();
         below.end();
         move.awaitBegin();
@@ -102,9 +102,9 @@ class PathLocksTest {
 
     @Test
     void aWaitThatTakesLongIsSeveralAndGoesOn() throws Exception {
-        Held below = new Held(work -> moves.stay(file, work));
+        Held below = new Held(work -> pathLocks.shared(file, work));
         below.awaitBegin();
-        Held move = new Held(work -> moves.move(directory, work));
+        Held move = new Held(work -> pathLocks.exclusive(directory, work));
         move.awaitWaiting();
         for (int spell = 0; spell < 3; spell++) {
             long before = clock.waits();
@@ -119,26 +119,26 @@ class PathLocksTest {
 
     @Test
     void whoIsElsewhereGoesOn() throws Exception {
-        Held move = new Held(work -> moves.move(directory, work));
+        Held move = new Held(work -> pathLocks.exclusive(directory, work));
         move.awaitBegin();
-        assertThat(moves.stay(elsewhere, () -> "done")).isEqualTo("done");
-        assertThat(moves.move(elsewhere, () -> "moved")).isEqualTo("moved");
+        assertThat(pathLocks.shared(elsewhere, () -> "done")).isEqualTo("done");
+        assertThat(pathLocks.exclusive(elsewhere, () -> "moved")).isEqualTo("moved");
         List<String> done = new ArrayList<>();
-        assertThat(moves.tryShared(file, () -> done.add("below"))).isFalse();
-        assertThat(moves.tryShared(elsewhere, () -> done.add("elsewhere"))).isTrue();
+        assertThat(pathLocks.tryShared(file, () -> done.add("below"))).isFalse();
+        assertThat(pathLocks.tryShared(elsewhere, () -> done.add("elsewhere"))).isTrue();
         assertThat(done).containsExactly("elsewhere");
         move.end();
     }
 
     @Test
     void whoStaysElsewhereCanStayHereTooAndIsWaitedFor() throws Exception {
-        Held commit = new Held(work -> moves.stay(elsewhere, () -> {
+        Held commit = new Held(work -> pathLocks.shared(elsewhere, () -> {
             List<Held> done = new ArrayList<>();
-            assertThat(moves.tryShared(file, () -> done.add(work.run()))).isTrue();
+            assertThat(pathLocks.tryShared(file, () -> done.add(work.run()))).isTrue();
             return done.get(0);
         }));
         commit.awaitBegin();
-        Held move = new Held(work -> moves.move(directory, work));
+        Held move = new Held(work -> pathLocks.exclusive(directory, work));
         move.awaitWaiting();
         commit.end();
         move.awaitBegin();
@@ -148,14 +148,14 @@ class PathLocksTest {
     @Test
     void whoStaysAlreadyIsNotWaitedForByWhomItWaitsFor() throws Exception {
         CountDownLatch moving = new CountDownLatch(1);
-        Held outer = new Held(work -> moves.stay(directory, () -> {
+        Held outer = new Held(work -> pathLocks.shared(directory, () -> {
             Held done = work.run();
-            return moves.stay(file, () -> done);
+            return pathLocks.shared(file, () -> done);
         }));
         outer.awaitBegin();
-        Held move = new Held(work -> moves.move(directory, () -> {
+        Held move = new Held(work -> pathLocks.exclusive(directory, () -> {
             moving.countDown();
-            return moves.stay(file, work);
+            return pathLocks.shared(file, work);
         }));
         move.awaitWaiting();
         outer.end();
@@ -167,38 +167,38 @@ class PathLocksTest {
     void directoriesMoveOneAtATimeAndReadersAreTold() throws Exception {
         Inode other = at(table.root(), "b", 20, true);
         long before = table.generation().issued();
-        assertThat(moves.directoryMovedSince(before, "/base/a/f")).isFalse();
-        Held first = new Held(work -> moves.rename(directory, table.root(), Name.of("c"), work));
+        assertThat(pathLocks.directoryMovedSince(before, "/base/a/f")).isFalse();
+        Held first = new Held(work -> pathLocks.rename(directory, table.root(), Name.of("c"), work));
         first.awaitBegin();
-        Held second = new Held(work -> moves.rename(other, table.root(), Name.of("d"), work));
+        Held second = new Held(work -> pathLocks.rename(other, table.root(), Name.of("d"), work));
         second.awaitWaiting();
         first.end();
         second.awaitBegin();
         second.end();
-        assertThat(moves.directoryMovedSince(before, "/base/a/f")).isTrue();
+        assertThat(pathLocks.directoryMovedSince(before, "/base/a/f")).isTrue();
         long after = table.generation().issued();
-        moves.move(elsewhere, () -> "moved");
-        assertThat(moves.directoryMovedSince(after, null)).isFalse();
+        pathLocks.exclusive(elsewhere, () -> "moved");
+        assertThat(pathLocks.directoryMovedSince(after, null)).isFalse();
     }
 
     /** A rename in an object store may take hours. */
     @Test
     void whoHasNothingToDoWithARenameGoesOn() throws Exception {
         Inode other = at(table.root(), "b", 20, true);
-        Held rename = new Held(work -> moves.rename(directory, table.root(), Name.of("c"), work));
+        Held rename = new Held(work -> pathLocks.rename(directory, table.root(), Name.of("c"), work));
         rename.awaitBegin();
         long during = table.generation().issued();
-        assertThat(moves.directoryMovedSince(during, "/base/b/missing")).isFalse();
-        assertThat(moves.move(other, () -> "removed")).isEqualTo("removed");
+        assertThat(pathLocks.directoryMovedSince(during, "/base/b/missing")).isFalse();
+        assertThat(pathLocks.exclusive(other, () -> "removed")).isEqualTo("removed");
         rename.end();
     }
 
     @Test
     void aRemovalOfWhereADirectoryIsRenamedToWaits() throws Exception {
         Inode other = at(table.root(), "b", 20, true);
-        Held rename = new Held(work -> moves.rename(directory, other, Name.of("c"), work));
+        Held rename = new Held(work -> pathLocks.rename(directory, other, Name.of("c"), work));
         rename.awaitBegin();
-        Held removal = new Held(work -> moves.move(other, work));
+        Held removal = new Held(work -> pathLocks.exclusive(other, work));
         removal.awaitWaiting();
         rename.end();
         removal.awaitBegin();
@@ -209,9 +209,9 @@ class PathLocksTest {
     void aRenameWaitsForThoseInWhatItReplaces() throws Exception {
         Inode replaced = at(table.root(), "b", 20, true);
         Inode in = at(replaced, "hidden", 21, false);
-        Held below = new Held(work -> moves.stay(in, work));
+        Held below = new Held(work -> pathLocks.shared(in, work));
         below.awaitBegin();
-        Held rename = new Held(work -> moves.rename(directory, table.root(), Name.of("b"), work));
+        Held rename = new Held(work -> pathLocks.rename(directory, table.root(), Name.of("b"), work));
         rename.awaitWaiting();
         below.end();
         rename.awaitBegin();
@@ -220,12 +220,12 @@ class PathLocksTest {
 
     @Test
     void whoStaysIsToldOfAMoveThatWaitsForItWithoutWaiting() throws Exception {
-        FutureTask<Boolean> staying = new FutureTask<>(() -> moves.stay(file, () -> {
+        FutureTask<Boolean> staying = new FutureTask<>(() -> pathLocks.shared(file, () -> {
             long before = table.generation().issued();
-            Held move = new Held(work -> moves.move(directory, work));
+            Held move = new Held(work -> pathLocks.exclusive(directory, work));
             try {
                 move.awaitWaiting();
-                return moves.directoryMovedSince(before, "/base/a/f");
+                return pathLocks.directoryMovedSince(before, "/base/a/f");
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             } finally {
@@ -240,14 +240,14 @@ class PathLocksTest {
 
     @Test
     void whoIsInterruptedWhileWaitingLeavesNothingBehind() throws Exception {
-        Held below = new Held(work -> moves.stay(file, work));
+        Held below = new Held(work -> pathLocks.shared(file, work));
         below.awaitBegin();
-        Held move = new Held(work -> moves.move(directory, work));
+        Held move = new Held(work -> pathLocks.exclusive(directory, work));
         move.awaitWaiting();
         move.thread.interrupt();
         assertThatThrownBy(move::end).isInstanceOf(ExecutionException.class).hasCauseInstanceOf(StoreException.class);
-        assertThat(moves.stay(file, () -> "free")).isEqualTo("free");
+        assertThat(pathLocks.shared(file, () -> "free")).isEqualTo("free");
         below.end();
-        assertThat(moves.move(directory, () -> "free")).isEqualTo("free");
+        assertThat(pathLocks.exclusive(directory, () -> "free")).isEqualTo("free");
     }
 }

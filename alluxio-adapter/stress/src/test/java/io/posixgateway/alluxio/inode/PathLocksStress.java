@@ -19,7 +19,7 @@ public final class PathLocksStress {
     private static final class Tree {
         final InodeTable table =
                 new InodeTable("/", 1, 100, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
-        final PathLocks moves = new PathLocks(table, Clock.system());
+        final PathLocks pathLocks = new PathLocks(table, Clock.system());
         final Inode directory = table.of(2L << 24, true);
         final Inode file = table.of(3L << 24, false);
         volatile String path = "/a/f";
@@ -32,7 +32,7 @@ public final class PathLocksStress {
         }
 
         void rename() {
-            quietly(() -> moves.move(directory, () -> {
+            quietly(() -> pathLocks.exclusive(directory, () -> {
                 path = "/b/f";
                 table.attach(table.root(), Name.of("b"), directory, 2);
                 return 0;
@@ -63,7 +63,7 @@ public final class PathLocksStress {
 
         @Actor
         public void stay(I_Result r) {
-            r.r1 = quietly(() -> tree.moves.stay(tree.file, () -> {
+            r.r1 = quietly(() -> tree.pathLocks.shared(tree.file, () -> {
                 String path = tree.table.path(tree.file);
                 return tree.path.equals(path) && tree.path.equals(path) ? 1 : 0;
             }));
@@ -91,7 +91,7 @@ public final class PathLocksStress {
             long issued = tree.table.generation().issued();
             String path = tree.table.path(tree.file);
             boolean right = tree.path.equals(path);
-            r.r1 = quietly(() -> tree.moves.directoryMovedSince(issued, path) ? 2 : right ? 1 : 0);
+            r.r1 = quietly(() -> tree.pathLocks.directoryMovedSince(issued, path) ? 2 : right ? 1 : 0);
         }
     }
 }
