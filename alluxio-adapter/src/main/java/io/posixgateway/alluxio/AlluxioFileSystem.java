@@ -42,7 +42,7 @@ public final class AlluxioFileSystem implements FileSystem {
     /** So many names of pages that open directories have passed are remembered, with their files: some 30 MB. */
     private static final int MOST_PASSED = 200_000;
 
-    final Volume volume;
+    final VolumeContext volume;
     private final Failures failures;
     private final NameOperations names;
     private final HardLinks links;
@@ -53,7 +53,7 @@ public final class AlluxioFileSystem implements FileSystem {
     private final PassedPages.Room passedRoom = new PassedPages.Room(MOST_PASSED);
     private final HandleNumbers directoryNumbers = new HandleNumbers();
 
-    AlluxioFileSystem(Volume volume, String rootPath, Clock clock) {
+    AlluxioFileSystem(VolumeContext volume, String rootPath, Clock clock) {
         this.volume = volume;
         this.failures = new Failures(rootPath, clock);
         this.names = new NameOperations(volume);
@@ -76,7 +76,7 @@ public final class AlluxioFileSystem implements FileSystem {
     public int lookup(Request request, long parent, Name name, Entry entry) {
         try {
             Inode directory = volume.findToLook(request, parent);
-            return directory == null ? Volume.absent(request) : names.lookup(request, directory, name, entry);
+            return directory == null ? VolumeContext.absent(request) : names.lookup(request, directory, name, entry);
         } catch (StoreException e) {
             return failures.answer("lookup", e);
         }
@@ -112,7 +112,7 @@ public final class AlluxioFileSystem implements FileSystem {
     public int getattr(Request request, long node, long handle, Attributes reply) {
         try {
             Inode inode = volume.find(request, node);
-            return inode == null ? Volume.absent(request) : volume.show(request, inode, reply);
+            return inode == null ? VolumeContext.absent(request) : volume.show(request, inode, reply);
         } catch (StoreException e) {
             return failures.answer("getattr", e);
         }
@@ -148,7 +148,7 @@ public final class AlluxioFileSystem implements FileSystem {
         try {
             Inode inode = volume.find(request, node);
             if (inode == null || (!request.mayWait() && volume.metadata.known(inode) == null)) {
-                return Volume.absent(request);
+                return VolumeContext.absent(request);
             }
             Name path = volume.metadata.facts(inode).target();
             path.putInto(target);
@@ -226,7 +226,7 @@ public final class AlluxioFileSystem implements FileSystem {
     public int open(Request request, long node, int flags, OpenReply reply) {
         try {
             Inode inode = volume.find(request, node);
-            return inode == null ? Volume.absent(request) : files.open(request, inode, flags, reply);
+            return inode == null ? VolumeContext.absent(request) : files.open(request, inode, flags, reply);
         } catch (StoreException e) {
             return failures.answer("open", e);
         }
@@ -315,7 +315,7 @@ public final class AlluxioFileSystem implements FileSystem {
         try {
             Inode inode = volume.find(request, node);
             if (inode == null) {
-                return Volume.absent(request);
+                return VolumeContext.absent(request);
             }
             if (!inode.isDirectory()) {
                 return -Errno.ENOTDIR;
@@ -338,7 +338,7 @@ public final class AlluxioFileSystem implements FileSystem {
             if (open != null) {
                 return open.read(request, offset, writer);
             }
-            return volume.takenOver() && !directoryNumbers.gave(handle) ? Volume.absent(request) : -Errno.EBADF;
+            return volume.takenOver() && !directoryNumbers.gave(handle) ? VolumeContext.absent(request) : -Errno.EBADF;
         } catch (StoreException e) {
             return failures.answer("readdir", e);
         }
@@ -393,7 +393,7 @@ public final class AlluxioFileSystem implements FileSystem {
     public int getxattr(Request request, long node, Name name, ByteBuffer into) {
         try {
             Inode inode = volume.find(request, node);
-            return inode == null ? Volume.absent(request) : attributes.getxattr(request, inode, name, into);
+            return inode == null ? VolumeContext.absent(request) : attributes.getxattr(request, inode, name, into);
         } catch (StoreException e) {
             return failures.answer("getxattr", e);
         }
@@ -403,7 +403,7 @@ public final class AlluxioFileSystem implements FileSystem {
     public int listxattr(Request request, long node, ByteBuffer into) {
         try {
             Inode inode = volume.find(request, node);
-            return inode == null ? Volume.absent(request) : attributes.listxattr(request, inode, into);
+            return inode == null ? VolumeContext.absent(request) : attributes.listxattr(request, inode, into);
         } catch (StoreException e) {
             return failures.answer("listxattr", e);
         }
@@ -418,7 +418,7 @@ public final class AlluxioFileSystem implements FileSystem {
     public long lseek(Request request, long node, long handle, long offset, int whence) {
         try {
             Inode inode = volume.find(request, node);
-            return inode == null ? Volume.absent(request) : files.lseek(request, inode, offset, whence);
+            return inode == null ? VolumeContext.absent(request) : files.lseek(request, inode, offset, whence);
         } catch (StoreException e) {
             return failures.answer("lseek", e);
         }

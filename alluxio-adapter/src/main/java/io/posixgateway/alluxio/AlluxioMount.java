@@ -144,8 +144,8 @@ public final class AlluxioMount {
             if (kept != null && known.isEmpty()) {
                 kept.rootIs(rootId);
             }
-            Volume.Place place = new Volume.Place(store, path, rootId);
-            Volume volume = new Volume(place, options, shared, kept);
+            VolumeContext.Place place = new VolumeContext.Place(store, path, rootId);
+            VolumeContext volume = new VolumeContext(place, options, shared, kept);
             return new AlluxioFileSystem(volume, alluxio.path(), shared.clock());
         } catch (StoreException e) {
             store.close();

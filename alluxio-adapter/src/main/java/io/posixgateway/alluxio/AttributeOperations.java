@@ -36,11 +36,11 @@ final class AttributeOperations {
     private static final long CAPACITY_NANOS = 5_000_000_000L;
     private static final int BLOCK_BYTES = 4096;
 
-    private final Volume volume;
+    private final VolumeContext volume;
     private volatile Store.@Nullable Capacity capacity;
     private volatile long capacityNanos;
 
-    AttributeOperations(Volume volume) {
+    AttributeOperations(VolumeContext volume) {
         this.volume = volume;
     }
 

@@ -28,14 +28,14 @@ final class ClusterChange {
 
     private static final String WHY = "it belongs to another Alluxio cluster, or to this one before it was formatted";
 
-    private final Volume volume;
+    private final VolumeContext volume;
     private final KnownAlluxio alluxio;
     private final @Nullable VolumeStateDir kept;
     /** What the next process is to hear, and has not been written; null: nothing. Guarded by this. */
     private VolumeStateDir.@Nullable Nodes unwritten;
 
     /** @param kept null: the volume ends with its process */
-    ClusterChange(Volume volume, KnownAlluxio alluxio, @Nullable VolumeStateDir kept) {
+    ClusterChange(VolumeContext volume, KnownAlluxio alluxio, @Nullable VolumeStateDir kept) {
         this.volume = volume;
         this.alluxio = alluxio;
         this.kept = kept;

@@ -34,7 +34,7 @@ final class DirectoryHandle {
     /** Directories of up to so many names are kept as a whole when they were read to the end. */
     private static final int MOST_KEPT = 20_000;
 
-    private final Volume volume;
+    private final VolumeContext volume;
     private final Inode directory;
     private final ListingPass.Room room;
     private final Entry entry = new Entry();
@@ -70,7 +70,7 @@ final class DirectoryHandle {
      * @param room of all open directories of the volume
      * @param passedRoom likewise
      */
-    DirectoryHandle(Volume volume, Inode directory, ListingPass.Room room, PassedPages.Room passedRoom) {
+    DirectoryHandle(VolumeContext volume, Inode directory, ListingPass.Room room, PassedPages.Room passedRoom) {
         this.volume = volume;
         this.directory = directory;
         this.room = room;

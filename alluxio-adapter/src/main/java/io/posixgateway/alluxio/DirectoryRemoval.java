@@ -6,9 +6,9 @@ import io.posixgateway.fuse.spi.Errno;
 
 /** Deletes directories that may hold files which nobody sees. Called while nobody goes by a path below; waits. */
 final class DirectoryRemoval {
-    private final Volume volume;
+    private final VolumeContext volume;
 
-    DirectoryRemoval(Volume volume) {
+    DirectoryRemoval(VolumeContext volume) {
         this.volume = volume;
     }
 

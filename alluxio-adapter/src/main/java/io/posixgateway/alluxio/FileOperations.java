@@ -25,12 +25,12 @@ final class FileOperations {
     private static final Set<Integer> ALLOCATIONS =
             Set.of(0, Stat.FALLOC_KEEP_SIZE, PUNCH, Stat.FALLOC_ZERO_RANGE, ZERO_AND_KEEP_SIZE);
 
-    private final Volume volume;
+    private final VolumeContext volume;
     private final LongTable<FileHandle> handles = new LongTable<>();
     private final HandleNumbers numbers = new HandleNumbers();
     private final UnopenedFiles unopened;
 
-    FileOperations(Volume volume) {
+    FileOperations(VolumeContext volume) {
         this.volume = volume;
         this.unopened = new UnopenedFiles(volume);
     }
@@ -264,7 +264,7 @@ final class FileOperations {
     }
 
     private int absent(Request request, long handle) {
-        return volume.takenOver() && !numbers.gave(handle) ? Volume.absent(request) : -Errno.EBADF;
+        return volume.takenOver() && !numbers.gave(handle) ? VolumeContext.absent(request) : -Errno.EBADF;
     }
 
     int read(Request request, long node, long handle, long offset, ByteBuffer into) throws StoreException {
@@ -278,7 +278,7 @@ final class FileOperations {
     private int readUnopened(Request request, long node, long offset, ByteBuffer into) throws StoreException {
         Inode inode = volume.find(request, node);
         if (inode == null) {
-            return Volume.absent(request);
+            return VolumeContext.absent(request);
         }
         Facts facts = factsToRead(request, inode);
         if (facts == null || !facts.complete()) {

@@ -18,9 +18,9 @@ final class HardLinks {
 
     private static final Set<String> DELIVERED = Set.of("new", "cur");
 
-    private final Volume volume;
+    private final VolumeContext volume;
 
-    HardLinks(Volume volume) {
+    HardLinks(VolumeContext volume) {
         this.volume = volume;
     }
 

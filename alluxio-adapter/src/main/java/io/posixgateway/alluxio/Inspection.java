@@ -11,9 +11,9 @@ import io.posixgateway.fuse.spi.Name;
 
 /** Looks at one path for people: what is known of it, and how an open of it would be read. Waits for Alluxio. */
 final class Inspection {
-    private final Volume volume;
+    private final VolumeContext volume;
 
-    Inspection(Volume volume) {
+    Inspection(VolumeContext volume) {
         this.volume = volume;
     }
 

@@ -9,9 +9,9 @@ import java.util.List;
 
 /** Finds the block files of files that may be read without us. Any thread; never waits. */
 final class LocalContent {
-    private final Volume volume;
+    private final VolumeContext volume;
 
-    LocalContent(Volume volume) {
+    LocalContent(VolumeContext volume) {
         this.volume = volume;
     }
 

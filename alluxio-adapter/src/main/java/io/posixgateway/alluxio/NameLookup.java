@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds names, in what is known where that is believed, else in Alluxio; also called where waiting is not allowed. */
 final class NameLookup {
-    private final Volume volume;
+    private final VolumeContext volume;
 
-    NameLookup(Volume volume) {
+    NameLookup(VolumeContext volume) {
         this.volume = volume;
     }
 

@@ -29,13 +29,13 @@ import org.slf4j.LoggerFactory;
 final class NameOperations {
     private static final Logger LOG = LoggerFactory.getLogger(NameOperations.class);
 
-    private final Volume volume;
+    private final VolumeContext volume;
     private final NameLookup lookup;
     private final NewFiles newFiles;
     private final DirectoryRemoval removal;
     private final PathLocks pathLocks;
 
-    NameOperations(Volume volume) {
+    NameOperations(VolumeContext volume) {
         this.volume = volume;
         this.lookup = new NameLookup(volume);
         this.newFiles = new NewFiles(volume);

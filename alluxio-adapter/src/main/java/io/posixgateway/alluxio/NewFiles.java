@@ -13,9 +13,9 @@ import java.util.Map;
 
 /** What a new file is to be in Alluxio: who owns it, and what Alluxio's model lacks. */
 final class NewFiles {
-    private final Volume volume;
+    private final VolumeContext volume;
 
-    NewFiles(Volume volume) {
+    NewFiles(VolumeContext volume) {
         this.volume = volume;
     }
 

@@ -32,7 +32,7 @@ final class Orphans implements AutoCloseable {
     /** So much of a replaced file is copied beforehand where its blocks are not here. */
     private static final long SMALL_BYTES = 1 << 20;
 
-    private final Volume volume;
+    private final VolumeContext volume;
     private final boolean outlivesProcess;
     /** By node. */
     private final LongTable<Held> held = new LongTable<>();
@@ -53,7 +53,7 @@ final class Orphans implements AutoCloseable {
         }
     }
 
-    Orphans(Volume volume, boolean outlivesProcess) {
+    Orphans(VolumeContext volume, boolean outlivesProcess) {
         this.volume = volume;
         this.outlivesProcess = outlivesProcess;
     }

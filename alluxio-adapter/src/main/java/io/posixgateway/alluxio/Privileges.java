@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class Privileges {
     private static final int BITS = Stat.S_ISUID | Stat.S_ISGID;
 
-    private final Volume volume;
+    private final VolumeContext volume;
 
-    Privileges(Volume volume) {
+    Privileges(VolumeContext volume) {
         this.volume = volume;
     }
 

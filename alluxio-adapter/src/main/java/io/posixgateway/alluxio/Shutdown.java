@@ -14,11 +14,11 @@ final class Shutdown {
     /** So long the client's goodbyes are waited for, which a server that hangs never answers. */
     private static final long GOODBYE_MILLIS = TimeUnit.SECONDS.toMillis(5);
 
-    private final Volume volume;
+    private final VolumeContext volume;
     private final @Nullable VolumeStateDir kept;
 
     /** @param kept where what outlives the process is stored; null: nothing does */
-    Shutdown(Volume volume, @Nullable VolumeStateDir kept) {
+    Shutdown(VolumeContext volume, @Nullable VolumeStateDir kept) {
         this.volume = volume;
         this.kept = kept;
     }

@@ -28,11 +28,11 @@ final class SillyRenameCleanup {
     /** By then a kernel has sent again what an earlier process did not answer. */
     private static final long RESENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    private final Volume volume;
+    private final VolumeContext volume;
     /** What earlier processes left; null: a mount has not begun. */
     private volatile @Nullable Inherited inherited;
 
-    SillyRenameCleanup(Volume volume) {
+    SillyRenameCleanup(VolumeContext volume) {
         this.volume = volume;
     }
 

@@ -22,12 +22,12 @@ final class UnopenedFiles {
 
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final Volume volume;
+    private final VolumeContext volume;
     private final Executor soon;
     private final LongTable<InUse> files = new LongTable<>();
     private final AtomicBoolean awaitsSweep = new AtomicBoolean();
 
-    UnopenedFiles(Volume volume) {
+    UnopenedFiles(VolumeContext volume) {
         this.volume = volume;
         this.soon = CompletableFuture.delayedExecutor(IDLE_NANOS, TimeUnit.NANOSECONDS, volume::later);
     }

@@ -236,7 +236,7 @@ class OrphanTest {
     @Test
     void boundFiles_ofWhichOneFailsUnexpectedly_areCopiedButForThat() throws InterruptedException {
         try (MemoryMount mount = first()) {
-            Volume volume = mount.fileSystem().volume;
+            VolumeContext volume = mount.fileSystem().volume;
             AtomicInteger copies = new AtomicInteger();
             volume.dirtyFiles.readFrom(inode -> {
                 if (copies.incrementAndGet() == 1) {
@@ -261,7 +261,7 @@ class OrphanTest {
     /** Copies of this mount begin when the latch opens, or at once for a thread that is interrupted. */
     private static CountDownLatch copiesBegin(MemoryMount mount, CountDownLatch mayGoOn) {
         CountDownLatch begun = new CountDownLatch(1);
-        Volume volume = mount.fileSystem().volume;
+        VolumeContext volume = mount.fileSystem().volume;
         volume.dirtyFiles.readFrom(inode -> {
             begun.countDown();
             try {

@@ -56,8 +56,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The parts of one mounted volume, and what its operations have in common. Any thread. */
-final class Volume implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Volume.class);
+final class VolumeContext implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(VolumeContext.class);
     private static final Duration FINISH = Duration.ofSeconds(5);
     /** How long calls wait for a recovery: as long as Alluxio's client tries; about as long as one call of it may hang. */
     private static final Duration REFUSED = Duration.ofSeconds(8);
@@ -110,7 +110,7 @@ final class Volume implements AutoCloseable {
     /**
      * @param kept where what outlives this process is stored, the volume's from here on; null: nothing does
      */
-    Volume(Place place, AdapterOptions options, AlluxioMount.Shared shared, @Nullable VolumeStateDir kept) {
+    VolumeContext(Place place, AdapterOptions options, AlluxioMount.Shared shared, @Nullable VolumeStateDir kept) {
         this.clock = shared.clock();
         this.notices = new KernelNotices(clock);
         this.retries = new RetryQueue(clock);
