@@ -11,7 +11,7 @@ import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.KeeperWatch;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
-import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.ServedVolume;
 import io.posixgateway.alluxio.service.Volumes;
 import io.posixgateway.fuse.time.Clock;
 import java.io.File;
@@ -133,7 +133,7 @@ final class KeptMount {
                 options.on("default_permissions"),
                 MountOptions.keeperWords(options)));
         Volumes volumes = new Volumes(source, keeper, log.toAbsolutePath().resolveSibling("access"), bypass);
-        Volume volume = volumes.attach(request(place, given));
+        ServedVolume volume = volumes.attach(request(place, given));
         EndOnSignal signals = EndOnSignal.with("leave", () -> {
             leaving = true;
             volumes.drain();
@@ -168,7 +168,7 @@ final class KeptMount {
     }
 
     /** Takes orders until the mount has ended; false: interrupted. */
-    private boolean steered(Volume volume, Volumes volumes) {
+    private boolean steered(ServedVolume volume, Volumes volumes) {
         MountedSession.Steered steered = MountSocket.steer(volume, target, bypass);
         KeeperWatch watch = KeeperWatch.start(keeper, volumes, Clock.system());
         try {
@@ -193,7 +193,7 @@ final class KeptMount {
     }
 
     /** Waits; false: interrupted. */
-    private static boolean ended(Volume volume) {
+    private static boolean ended(ServedVolume volume) {
         try {
             while (!volume.session().await(Duration.ofHours(1))) {
                 // A mount may last for years.

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.cli;
 import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.MountedGateway;
-import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.ServedVolume;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -25,7 +25,7 @@ final class MountSocket {
     private MountSocket() {}
 
     /** Lets a mount take orders at its socket; one that cannot have a socket is still a mount. */
-    static MountedSession.Steered steer(Volume volume, Path mountPoint, BypassEndpoint bypass) {
+    static MountedSession.Steered steer(ServedVolume volume, Path mountPoint, BypassEndpoint bypass) {
         return MountedGateway.start(volume, of(mountPoint), Main.version(), bypass)::close;
     }
 

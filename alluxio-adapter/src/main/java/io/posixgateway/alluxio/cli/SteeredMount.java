@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.BypassEndpoint;
-import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.ServedVolume;
 import io.posixgateway.alluxio.service.WatchLimits;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -32,7 +32,7 @@ record SteeredMount(AlluxioOptions place, OptionValues options, Path mountPoint,
                 .setReadOnly(options.on("ro"))
                 .putAllOptions(options.given())
                 .build();
-        Volume volume = Volume.mounted(
+        ServedVolume volume = ServedVolume.mounted(
                 request, (AlluxioFileSystem) files, session, WatchLimits.of(options), flags.accessLogFile(target));
         BypassEndpoint bypass = flags.bypass();
         bypass.add(volume);

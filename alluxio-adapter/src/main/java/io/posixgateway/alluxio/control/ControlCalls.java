@@ -9,7 +9,7 @@ import io.posixgateway.alluxio.service.Directories;
 import io.posixgateway.alluxio.service.Gateway;
 import io.posixgateway.alluxio.service.Logging;
 import io.posixgateway.alluxio.service.ServiceException;
-import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.ServedVolume;
 import io.posixgateway.alluxio.service.VolumeStats;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -73,7 +73,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     public void list(ListRequest request, StreamObserver<ListReply> observer) {
         run(observer, () -> {
             ListReply.Builder reply = ListReply.newBuilder();
-            for (Volume volume : service.all()) {
+            for (ServedVolume volume : service.all()) {
                 AttachRequest attached = volume.request();
                 reply.addVolumes(io.posixgateway.alluxio.control.Volume.newBuilder()
                         .setVolume(volume.name())
@@ -108,7 +108,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     public void warmup(WarmupRequest request, StreamObserver<WarmupProgress> observer) {
         WarmupCount count = new WarmupCount((ServerCallStreamObserver<WarmupProgress>) observer);
         run(observer, () -> {
-            Volume volume = service.named(request.getVolume());
+            ServedVolume volume = service.named(request.getVolume());
             if (request.getCheck()) {
                 volume.checkWarm(request.getPath(), count);
             } else {
@@ -130,7 +130,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     @Override
     public void pathInfo(PathInfoRequest request, StreamObserver<PathInfoReply> observer) {
         run(observer, () -> {
-            Volume volume = service.named(request.getVolume());
+            ServedVolume volume = service.named(request.getVolume());
             PathInfoReply.Builder reply = PathInfoReplies.of(
                     volume.inspect(request.getPath()),
                     volume.details().spool().aside().items(),

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.gatewaymetrics;
 
 import io.posixgateway.alluxio.service.Gateway;
 import io.posixgateway.alluxio.service.MemoryCounts;
-import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.ServedVolume;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -21,7 +21,7 @@ final class GatewayCollector implements MultiCollector {
     @Override
     public MetricSnapshots collect() {
         Samples samples = new Samples(oldNames);
-        List<Volume> volumes = service.all();
+        List<ServedVolume> volumes = service.all();
         samples.add(GatewayMetric.BUILD, 1, List.of(service.version()));
         samples.add(GatewayMetric.READY, service.ready() ? 1 : 0, List.of());
         samples.add(GatewayMetric.VOLUMES, volumes.size(), List.of());
@@ -29,7 +29,7 @@ final class GatewayCollector implements MultiCollector {
         samples.add(GatewayMetric.REFUSED_SESSIONS, service.refusedSessions(), List.of());
         samples.add(GatewayMetric.BYPASS_REJECTED, service.bypassStrangers(), List.of());
         memory(samples, service.memory());
-        for (Volume volume : volumes) {
+        for (ServedVolume volume : volumes) {
             new VolumeSamples(volume, samples).collect();
         }
         return samples.snapshots();

@@ -8,7 +8,7 @@ import io.posixgateway.alluxio.cache.CacheCounts;
 import io.posixgateway.alluxio.client.RpcMetrics;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.recovery.SetAside;
-import io.posixgateway.alluxio.service.Volume;
+import io.posixgateway.alluxio.service.ServedVolume;
 import io.posixgateway.alluxio.service.VolumeStats;
 import io.posixgateway.fuse.metrics.Latencies;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -18,11 +18,11 @@ import java.util.List;
 
 /** Gathers the metrics of one volume. One thread. */
 final class VolumeSamples {
-    private final Volume volume;
+    private final ServedVolume volume;
     private final Samples samples;
     private final List<String> labels;
 
-    VolumeSamples(Volume volume, Samples samples) {
+    VolumeSamples(ServedVolume volume, Samples samples) {
         this.volume = volume;
         this.samples = samples;
         this.labels = List.of(

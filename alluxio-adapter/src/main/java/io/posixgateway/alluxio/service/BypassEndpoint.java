@@ -40,7 +40,7 @@ public final class BypassEndpoint implements AutoCloseable {
     }
 
     /** A volume as the server sees it. */
-    private record Bypassed(Volume volume, long device) implements BypassVolume {
+    private record Bypassed(ServedVolume volume, long device) implements BypassVolume {
         @Override
         public long leastBytes() {
             return volume.bypassBytes();
@@ -58,7 +58,7 @@ public final class BypassEndpoint implements AutoCloseable {
     }
 
     /** Serves the volume's files, if it wants that. */
-    public void add(Volume volume) {
+    public void add(ServedVolume volume) {
         if (volume.bypassBytes() <= 0) {
             return;
         }
@@ -106,7 +106,7 @@ public final class BypassEndpoint implements AutoCloseable {
     }
 
     /** Its session ends. */
-    void remove(Volume volume) {
+    void remove(ServedVolume volume) {
         volumes.removeIf(one -> one.volume() == volume);
     }
 

@@ -43,7 +43,7 @@ public final class Diagnosis {
 
     /** File name to content. */
     public Map<String, String> texts() {
-        List<Volume> volumes = gateway.all();
+        List<ServedVolume> volumes = gateway.all();
         Redactor redactor = new Redactor(secrets(volumes));
         Map<String, String> texts = new LinkedHashMap<>();
         add(texts, redactor, "version.txt", this::version);
@@ -62,8 +62,8 @@ public final class Diagnosis {
         return texts;
     }
 
-    private static List<Store> stores(List<Volume> volumes) {
-        return volumes.stream().map(Volume::store).toList();
+    private static List<Store> stores(List<ServedVolume> volumes) {
+        return volumes.stream().map(ServedVolume::store).toList();
     }
 
     private static void add(Map<String, String> texts, Redactor redactor, String name, Part part) {
@@ -76,9 +76,9 @@ public final class Diagnosis {
         texts.put(name, redactor.clean(text));
     }
 
-    private static List<Map<String, String>> secrets(List<Volume> volumes) {
+    private static List<Map<String, String>> secrets(List<ServedVolume> volumes) {
         List<Map<String, String>> settings = new ArrayList<>();
-        for (Volume volume : volumes) {
+        for (ServedVolume volume : volumes) {
             settings.add(volume.request().getCluster().getPropertiesMap());
             settings.add(volume.store().settings());
         }
@@ -122,9 +122,9 @@ public final class Diagnosis {
         }
     }
 
-    private static String describe(List<Volume> volumes) {
+    private static String describe(List<ServedVolume> volumes) {
         StringBuilder text = new StringBuilder();
-        for (Volume volume : volumes) {
+        for (ServedVolume volume : volumes) {
             AttachRequest request = volume.request();
             text.append("volume ").append(volume.name());
             text.append("\n  path ").append(request.getAlluxioPath());
@@ -144,9 +144,9 @@ public final class Diagnosis {
         return text.isEmpty() ? "no volumes\n" : text.toString();
     }
 
-    private static String requests(List<Volume> volumes) {
+    private static String requests(List<ServedVolume> volumes) {
         StringBuilder text = new StringBuilder("Requests in flight, by volume.\n");
-        for (Volume volume : volumes) {
+        for (ServedVolume volume : volumes) {
             text.append(volume.name())
                     .append(", beside ")
                     .append(volume.session().metrics().delayed())

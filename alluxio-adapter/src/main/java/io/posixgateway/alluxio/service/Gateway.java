@@ -12,13 +12,13 @@ public interface Gateway {
     boolean ready();
 
     /** Those served now. */
-    List<Volume> all();
+    List<ServedVolume> all();
 
     /** @throws ServiceException NOT_FOUND */
-    Volume named(String name) throws ServiceException;
+    ServedVolume named(String name) throws ServiceException;
 
     /** Serves a session of the keeper; the same request again gives the same answer. */
-    Volume attach(AttachRequest request) throws ServiceException;
+    ServedVolume attach(AttachRequest request) throws ServiceException;
 
     /** Stops serving and forgets; nothing there is success. */
     void detach(String name) throws ServiceException;

@@ -196,17 +196,17 @@ public final class GatewayService implements Gateway, AutoCloseable {
     }
 
     @Override
-    public List<Volume> all() {
+    public List<ServedVolume> all() {
         return volumes.all();
     }
 
     @Override
-    public Volume named(String name) throws ServiceException {
+    public ServedVolume named(String name) throws ServiceException {
         return volumes.named(name);
     }
 
     @Override
-    public Volume attach(AttachRequest request) throws ServiceException {
+    public ServedVolume attach(AttachRequest request) throws ServiceException {
         return volumes.attach(request);
     }
 

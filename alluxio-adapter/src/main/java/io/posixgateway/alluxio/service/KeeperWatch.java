@@ -91,7 +91,7 @@ public final class KeeperWatch implements AutoCloseable {
                     public List<Served> served() {
                         Stream<Served> served = volumes.all().stream()
                                 .filter(volume -> !volume.session().ended())
-                                .map(volume -> new ServedVolume(keeper, volume));
+                                .map(volume -> new WatchedVolume(keeper, volume));
                         return Stream.concat(served, volumes.refusedSessions().stream())
                                 .toList();
                     }
@@ -99,7 +99,7 @@ public final class KeeperWatch implements AutoCloseable {
                 clock);
     }
 
-    private record ServedVolume(KeeperClient keeper, Volume volume) implements Served {
+    private record WatchedVolume(KeeperClient keeper, ServedVolume volume) implements Served {
         @Override
         public String name() {
             return volume.name();

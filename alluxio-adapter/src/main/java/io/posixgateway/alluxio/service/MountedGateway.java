@@ -19,7 +19,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MountedGateway.class);
     private static final String ONE = "this process serves one mount; ";
 
-    private final Volume volume;
+    private final ServedVolume volume;
     private final String version;
     private final Path socket;
     private final MetricsPage metrics;
@@ -29,7 +29,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     /** Null: nobody listens. */
     private @Nullable ControlServer control;
 
-    private MountedGateway(Volume volume, Path socket, String version, BypassEndpoint bypass) {
+    private MountedGateway(ServedVolume volume, Path socket, String version, BypassEndpoint bypass) {
         this.volume = volume;
         this.bypass = bypass;
         this.version = version;
@@ -46,7 +46,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
      *
      * @param bypass where the volume's files are offered already, if at all; closed with this
      */
-    public static MountedGateway start(Volume volume, Path socket, String version, BypassEndpoint bypass) {
+    public static MountedGateway start(ServedVolume volume, Path socket, String version, BypassEndpoint bypass) {
         MountedGateway gateway = new MountedGateway(volume, socket, version, bypass);
         gateway.watchdog.start();
         try {
@@ -85,12 +85,12 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     }
 
     @Override
-    public List<Volume> all() {
+    public List<ServedVolume> all() {
         return List.of(volume);
     }
 
     @Override
-    public Volume named(String name) throws ServiceException {
+    public ServedVolume named(String name) throws ServiceException {
         if (!name.equals(volume.name())) {
             throw new ServiceException(
                     Kind.NOT_FOUND,
@@ -100,7 +100,7 @@ public final class MountedGateway implements Gateway, AutoCloseable {
     }
 
     @Override
-    public Volume attach(AttachRequest request) throws ServiceException {
+    public ServedVolume attach(AttachRequest request) throws ServiceException {
         throw new ServiceException(Kind.PRECONDITION, ONE + "attach volumes to posix-gateway serve");
     }
 

@@ -55,7 +55,7 @@ public final class Volumes implements Takeover.Server {
     private final KeeperClient keeper;
     private final Path accessLogs;
     private final BypassEndpoint bypass;
-    private final Map<String, Volume> served = new ConcurrentHashMap<>();
+    private final Map<String, ServedVolume> served = new ConcurrentHashMap<>();
     private final Map<String, ReentrantLock> locks = new ConcurrentHashMap<>();
     private final Map<String, Prepared> prepared = new ConcurrentHashMap<>();
     private final Set<String> reported = ConcurrentHashMap.newKeySet();
@@ -86,13 +86,13 @@ public final class Volumes implements Takeover.Server {
     }
 
     /** Those served now. */
-    public List<Volume> all() {
+    public List<ServedVolume> all() {
         return List.copyOf(served.values());
     }
 
     /** @throws ServiceException NOT_FOUND */
-    public Volume named(String name) throws ServiceException {
-        Volume volume = served.get(name);
+    public ServedVolume named(String name) throws ServiceException {
+        ServedVolume volume = served.get(name);
         if (volume == null) {
             throw new ServiceException(Kind.NOT_FOUND, "volume '" + name + "' is not attached; attach it first");
         }
@@ -100,10 +100,10 @@ public final class Volumes implements Takeover.Server {
     }
 
     /** Serves the keeper's session of this name; the same request again gives the same answer. */
-    public Volume attach(AttachRequest request) throws ServiceException {
+    public ServedVolume attach(AttachRequest request) throws ServiceException {
         Target target = target(request, false);
         return locked(request.getVolume(), () -> {
-            Volume there = served.get(request.getVolume());
+            ServedVolume there = served.get(request.getVolume());
             if (there != null && !there.session().ended()) {
                 return same(there, request);
             }
@@ -116,7 +116,7 @@ public final class Volumes implements Takeover.Server {
      * Stores the request before it takes the session: from then on this process may be all that has the connection, if the keeper
      * goes, and nothing that fails there may end it.
      */
-    private Volume serveAndStore(AttachRequest request, Target target) throws ServiceException {
+    private ServedVolume serveAndStore(AttachRequest request, Target target) throws ServiceException {
         String name = request.getVolume();
         byte[] earlier = recorded(name);
         if (earlier.length == 0) {
@@ -124,7 +124,7 @@ public final class Volumes implements Takeover.Server {
         }
         boolean served = false;
         try {
-            Volume volume = serve(
+            ServedVolume volume = serve(
                     request, target, isSamePlace(earlier, request), () -> keeper.store(name, request.toByteArray()));
             served = true;
             return volume;
@@ -179,11 +179,11 @@ public final class Volumes implements Takeover.Server {
     public void resume(AttachRequest request) throws ServiceException {
         Target target = target(request, true);
         locked(request.getVolume(), () -> {
-            Volume there = served.get(request.getVolume());
+            ServedVolume there = served.get(request.getVolume());
             if (there != null) {
                 return there;
             }
-            Volume volume = serve(request, target, true, () -> {});
+            ServedVolume volume = serve(request, target, true, () -> {});
             volume.takenOver(began);
             return volume;
         });
@@ -328,7 +328,7 @@ public final class Volumes implements Takeover.Server {
     public void detach(String name) throws ServiceException {
         checkName(name);
         locked(name, () -> {
-            Volume there = served.get(name);
+            ServedVolume there = served.get(name);
             forget(there);
             refused.end(name);
             try {
@@ -350,13 +350,13 @@ public final class Volumes implements Takeover.Server {
     public int drain() {
         draining = true;
         long began = source.clock().nanos();
-        List<Volume> volumes = all();
+        List<ServedVolume> volumes = all();
         List<Runnable> ends =
                 volumes.stream().<Runnable>map(volume -> () -> leave(volume)).toList();
         if (!Supervised.together("leaving", ends, source.clock(), MOST_DRAIN_NANOS)) {
             LOG.error(
                     "Volumes {} do not end; they are left to the next process as they are",
-                    all().stream().map(Volume::name).toList());
+                    all().stream().map(ServedVolume::name).toList());
         }
         refused.endAll();
         long tookMillis = (source.clock().nanos() - began) / 1_000_000;
@@ -371,7 +371,7 @@ public final class Volumes implements Takeover.Server {
     }
 
     /** @param before the session is taken, and after its place in Alluxio was found */
-    private Volume serve(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
+    private ServedVolume serve(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
             throws ServiceException {
         String name = request.getVolume();
         byte[] refusedBefore = refused.record(name);
@@ -385,7 +385,7 @@ public final class Volumes implements Takeover.Server {
         }
     }
 
-    private Volume serveNow(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
+    private ServedVolume serveNow(AttachRequest request, Target target, boolean goesOn, KeeperStep before)
             throws ServiceException {
         String name = request.getVolume();
         long began = source.clock().nanos();
@@ -402,9 +402,9 @@ public final class Volumes implements Takeover.Server {
                     kept,
                     MountOptions.kept(target.options(), name, request.getReadOnly() || kept.readOnly()),
                     source.clock());
-            Volume volume = new Volume(
-                    new Volume.Parts(request, files, session, accessLogs.resolve(name + ".log")),
-                    Volume.capacity(files, source.clock()),
+            ServedVolume volume = new ServedVolume(
+                    new ServedVolume.Parts(request, files, session, accessLogs.resolve(name + ".log")),
+                    ServedVolume.capacity(files, source.clock()),
                     WatchLimits.of(target.options()),
                     kept.takes());
             served.put(name, volume);
@@ -459,14 +459,14 @@ public final class Volumes implements Takeover.Server {
         files.close();
     }
 
-    private void leave(Volume volume) {
+    private void leave(ServedVolume volume) {
         bypass.remove(volume);
         volume.accessLog().close();
         volume.leaveToNext();
         served.remove(volume.name(), volume);
     }
 
-    private void forget(@Nullable Volume volume) {
+    private void forget(@Nullable ServedVolume volume) {
         if (volume != null) {
             bypass.remove(volume);
             volume.accessLog().close();
@@ -475,7 +475,7 @@ public final class Volumes implements Takeover.Server {
         }
     }
 
-    private static Volume same(Volume there, AttachRequest request) throws ServiceException {
+    private static ServedVolume same(ServedVolume there, AttachRequest request) throws ServiceException {
         if (!there.request().equals(request)) {
             throw new ServiceException(
                     Kind.EXISTS,

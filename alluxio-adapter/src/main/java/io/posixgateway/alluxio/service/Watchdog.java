@@ -14,7 +14,7 @@ final class Watchdog implements AutoCloseable {
 
     private final List<Thread> threads;
 
-    Watchdog(Supplier<List<Volume>> volumes, MemoryWatch memory, Clock clock) {
+    Watchdog(Supplier<List<ServedVolume>> volumes, MemoryWatch memory, Clock clock) {
         threads = List.of(
                 thread("memory-watch", clock, "Checking the memory", memory::look),
                 thread("watchdog", clock, "Checking the volumes", () -> volumes.get()
@@ -27,7 +27,7 @@ final class Watchdog implements AutoCloseable {
         return thread;
     }
 
-    private static void look(Volume volume) {
+    private static void look(ServedVolume volume) {
         Supervised.run("Checking volume " + volume.name(), volume.watch()::look);
     }
 

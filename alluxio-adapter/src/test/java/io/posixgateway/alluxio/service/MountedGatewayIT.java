@@ -50,7 +50,7 @@ class MountedGatewayIT {
                 AdapterOptions.of(AdapterOptions.TABLE.read(options)),
                 Clock.system());
         try (FuseSession session = FuseSession.mount(files, mountPoint, SessionOptions.defaults())) {
-            Volume volume = Volume.mounted(
+            ServedVolume volume = ServedVolume.mounted(
                     AttachRequest.newBuilder().setVolume("v").build(),
                     files,
                     session,

@@ -19,7 +19,7 @@ class WatchdogTest {
         throw new StackOverflowError("nobody expects this");
     }
 
-    private List<Volume> volumes() {
+    private List<ServedVolume> volumes() {
         looksAtVolumes.incrementAndGet();
         throw new LinkageError("nobody expects this");
     }

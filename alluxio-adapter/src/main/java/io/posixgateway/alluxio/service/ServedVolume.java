@@ -20,7 +20,7 @@ import java.time.Instant;
 import java.util.List;
 
 /** A volume that is being served. Any thread; closing is the business of {@link Volumes}. */
-public final class Volume {
+public final class ServedVolume {
     private final AttachRequest request;
     private final AlluxioFileSystem files;
     private final FuseSession session;
@@ -31,7 +31,7 @@ public final class Volume {
     private final BypassCounts bypassCounts = new BypassCounts();
     private volatile long takeoverMillis;
 
-    Volume(Parts parts, Capacity capacity, WatchLimits limits, int takeovers) {
+    ServedVolume(Parts parts, Capacity capacity, WatchLimits limits, int takeovers) {
         this.request = parts.request;
         this.files = parts.files;
         this.session = parts.session;
@@ -49,14 +49,14 @@ public final class Volume {
     record Parts(AttachRequest request, AlluxioFileSystem files, FuseSession session, Path accessLogFile) {}
 
     /** Of a mount that this process made. */
-    public static Volume mounted(
+    public static ServedVolume mounted(
             AttachRequest request,
             AlluxioFileSystem files,
             FuseSession session,
             WatchLimits limits,
             Path accessLogFile) {
         Parts parts = new Parts(request, files, session, accessLogFile);
-        return new Volume(parts, capacity(files, session.metrics().clock()), limits, 0);
+        return new ServedVolume(parts, capacity(files, session.metrics().clock()), limits, 0);
     }
 
     private Clock clock() {
