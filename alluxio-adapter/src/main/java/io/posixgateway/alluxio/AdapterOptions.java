@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.Freshness.Consistency;
 import io.posixgateway.alluxio.cache.FreshnessByPath;
 import io.posixgateway.alluxio.cache.GroupAccess;
@@ -294,8 +294,8 @@ public record AdapterOptions(
                 values.bytes("spool_size"),
                 bytes(values, "spool_free", -1),
                 bytes(values, "stream_from", -1),
-                values.given("uid") ? (int) values.number("uid") : FactsReader.AS_ALLUXIO_SAYS,
-                values.given("gid") ? (int) values.number("gid") : FactsReader.AS_ALLUXIO_SAYS,
+                values.given("uid") ? (int) values.number("uid") : AttrDecoder.AS_ALLUXIO_SAYS,
+                values.given("gid") ? (int) values.number("gid") : AttrDecoder.AS_ALLUXIO_SAYS,
                 GroupAccess.valueOf(values.text("group_access").toUpperCase(Locale.ROOT)),
                 values.octal("umask"));
     }

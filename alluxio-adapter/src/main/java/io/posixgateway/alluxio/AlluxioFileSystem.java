@@ -150,7 +150,7 @@ public final class AlluxioFileSystem implements FileSystem {
             if (inode == null || (!request.mayWait() && volume.metadata.known(inode) == null)) {
                 return VolumeContext.absent(request);
             }
-            Name path = volume.metadata.facts(inode).target();
+            Name path = volume.metadata.attr(inode).target();
             path.putInto(target);
             return path.length();
         } catch (StoreException e) {
@@ -479,7 +479,7 @@ public final class AlluxioFileSystem implements FileSystem {
      *
      * @throws StoreException ENOENT, or Alluxio does not answer
      */
-    public PathFacts inspect(String path) throws StoreException {
+    public PathInfo inspect(String path) throws StoreException {
         return new Inspection(volume).of(path);
     }
 

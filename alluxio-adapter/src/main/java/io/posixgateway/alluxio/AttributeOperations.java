@@ -2,12 +2,12 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.DirectoryTimes;
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.posix.PosixExtras;
@@ -49,15 +49,15 @@ final class AttributeOperations {
         if (refused != 0) {
             return refused;
         }
-        Consumer<Facts> privileges = privileges(request, inode, changes);
-        AttributeEdit.Edit edit = facts -> {
-            privileges.accept(facts);
-            return edited(inode, facts, changes);
+        Consumer<Attr> privileges = privileges(request, inode, changes);
+        AttributeEdit.Edit edit = attr -> {
+            privileges.accept(attr);
+            return edited(inode, attr, changes);
         };
         boolean cuts = changes.has(SetAttributes.SIZE);
         if (cuts && changes.has(AttributeEdit.HANDLED)) {
             // What is refused is refused before anything is cut.
-            edited(inode, facts(inode), changes);
+            edited(inode, attr(inode), changes);
         }
         if (cuts) {
             cut(inode, changes, privileges, edit);
@@ -70,13 +70,13 @@ final class AttributeOperations {
     }
 
     /** What takes set-id bits off; another mount may have given them since the file was looked at, so it is done again with what is asked. */
-    private Consumer<Facts> privileges(Request request, Inode inode, SetAttributes changes) throws StoreException {
+    private Consumer<Attr> privileges(Request request, Inode inode, SetAttributes changes) throws StoreException {
         if (!changes.has(SetAttributes.KILL_SUID_GID)) {
-            return facts -> {};
+            return attr -> {};
         }
         boolean givesMode = changes.has(SetAttributes.MODE);
-        Consumer<Facts> privileges = facts -> Privileges.settle(request, changes, givesMode, facts);
-        privileges.accept(facts(inode));
+        Consumer<Attr> privileges = attr -> Privileges.settle(request, changes, givesMode, attr);
+        privileges.accept(attr(inode));
         return privileges;
     }
 
@@ -97,12 +97,12 @@ final class AttributeOperations {
     }
 
     /** Cuts or lengthens the file, and changes what else is to be changed. */
-    private void cut(Inode inode, SetAttributes changes, Consumer<Facts> privileges, AttributeEdit.Edit edit)
+    private void cut(Inode inode, SetAttributes changes, Consumer<Attr> privileges, AttributeEdit.Edit edit)
             throws StoreException {
         volume.startWriting(inode);
         try {
             volume.dirtyFiles.truncate(inode, changes.sizeBytes, !volume.mayBeOpenUnseen(inode));
-            Facts dirty = volume.dirtyFiles.facts(inode);
+            Attr dirty = volume.dirtyFiles.attr(inode);
             if (dirty != null) {
                 privileges.accept(dirty);
             }
@@ -128,7 +128,7 @@ final class AttributeOperations {
 
     /** Is it another one than every file is shown with? */
     private static boolean isOther(int id, int shown) {
-        return shown != FactsReader.AS_ALLUXIO_SAYS && id != shown;
+        return shown != AttrDecoder.AS_ALLUXIO_SAYS && id != shown;
     }
 
     private void change(Inode inode, SetAttributes changes, AttributeEdit.Edit edit) throws StoreException {
@@ -142,9 +142,9 @@ final class AttributeOperations {
     }
 
     /** As it is to be; the failure tells where the file is. */
-    private FileStatus edited(Inode inode, Facts facts, SetAttributes changes) throws StoreException {
+    private FileStatus edited(Inode inode, Attr attr, SetAttributes changes) throws StoreException {
         try {
-            return AttributeEdit.apply(facts, changes, volume.clock.instant());
+            return AttributeEdit.apply(attr, changes, volume.clock.instant());
         } catch (StoreException e) {
             throw new StoreException(e.errno(), volume.metadata.pathOf(inode) + ": " + e.getMessage(), e);
         }
@@ -160,8 +160,8 @@ final class AttributeOperations {
                     // What others changed since it was seen is in the attribute that is written anew, and the times of
                     // a directory count as long as Alluxio's own stays what it is now.
                     boolean nameless = inode.unlinked() && !inode.isDirectory();
-                    Facts before = nameless ? volume.metadata.facts(inode) : volume.metadata.refresh(inode);
-                    Facts now = put(inode, before, edit.of(before));
+                    Attr before = nameless ? volume.metadata.attr(inode) : volume.metadata.refresh(inode);
+                    Attr now = put(inode, before, edit.of(before));
                     if (inode.isDirectory()) {
                         times.written(inode, now, issued);
                     }
@@ -183,14 +183,14 @@ final class AttributeOperations {
         }
     }
 
-    private Facts put(Inode inode, Facts before, FileStatus after) throws StoreException {
+    private Attr put(Inode inode, Attr before, FileStatus after) throws StoreException {
         Map<String, byte[]> changed = new HashMap<>(after.xattrs());
         before.raw().xattrs().forEach((name, value) -> changed.remove(name, value));
         Integer mode = after.mode() == before.raw().mode() ? null : after.mode();
         if ((mode != null || !changed.isEmpty()) && !volume.metadata.isOrphan(inode)) {
             volume.store.change(volume.metadata.pathOf(inode), new Store.Change(mode, null, null, changed));
         }
-        Facts now = volume.factsReader.read(after, before.fetchedNanos());
+        Attr now = volume.attrDecoder.read(after, before.fetchedNanos());
         inode.changed(now, volume.table.generation().changed());
         return now;
     }
@@ -200,11 +200,11 @@ final class AttributeOperations {
         if (refused != 0) {
             return refused;
         }
-        Facts facts = request.mayWait() ? facts(inode) : known(inode);
-        if (facts == null) {
+        Attr attr = request.mayWait() ? attr(inode) : known(inode);
+        if (attr == null) {
             return FileSystem.WOULD_WAIT;
         }
-        byte[] value = facts.raw().xattrs().get(NameCodec.XATTRS.stored(name));
+        byte[] value = attr.raw().xattrs().get(NameCodec.XATTRS.stored(name));
         if (value == null) {
             return -Errno.ENODATA;
         }
@@ -215,12 +215,12 @@ final class AttributeOperations {
     }
 
     int listxattr(Request request, Inode inode, ByteBuffer into) throws StoreException {
-        Facts facts = request.mayWait() ? facts(inode) : known(inode);
-        if (facts == null) {
+        Attr attr = request.mayWait() ? attr(inode) : known(inode);
+        if (attr == null) {
             return FileSystem.WOULD_WAIT;
         }
         ByteArrayOutputStream names = new ByteArrayOutputStream();
-        for (String stored : facts.raw().xattrs().keySet()) {
+        for (String stored : attr.raw().xattrs().keySet()) {
             Name name = NameCodec.XATTRS.shown(stored);
             if (refuse(name, Errno.ENODATA) == 0) {
                 names.writeBytes(name.toBytes());
@@ -240,7 +240,7 @@ final class AttributeOperations {
             return refused;
         }
         String key = NameCodec.XATTRS.stored(name);
-        boolean exists = facts(inode).raw().xattrs().containsKey(key);
+        boolean exists = attr(inode).raw().xattrs().containsKey(key);
         if (exists && (flags & CREATE_ONLY) != 0) {
             return -Errno.EEXIST;
         }
@@ -249,7 +249,7 @@ final class AttributeOperations {
         }
         byte[] bytes = new byte[value.remaining()];
         value.get(bytes);
-        change(inode, false, facts -> with(facts, key, bytes));
+        change(inode, false, attr -> with(attr, key, bytes));
         return 0;
     }
 
@@ -259,41 +259,41 @@ final class AttributeOperations {
             return refused;
         }
         String key = NameCodec.XATTRS.stored(name);
-        if (!facts(inode).raw().xattrs().containsKey(key)) {
+        if (!attr(inode).raw().xattrs().containsKey(key)) {
             return -Errno.ENODATA;
         }
         volume.dirtyFiles.commit(inode, true);
         boolean deleted = inode.unlinked() && volume.dirtyFiles.has(inode);
         if (deleted || volume.metadata.isOrphan(inode)) {
-            change(inode, false, facts -> with(facts, key, null));
+            change(inode, false, attr -> with(attr, key, null));
             return 0;
         }
         staying(inode, () -> volume.store.removeXattr(volume.metadata.pathOf(inode), key));
-        if (volume.dirtyFiles.change(inode, false, facts -> with(facts, key, null)) == DirtyFiles.NO_DIRTY_FILE) {
-            inode.forgetFacts(volume.table.generation().changed());
+        if (volume.dirtyFiles.change(inode, false, attr -> with(attr, key, null)) == DirtyFiles.NO_DIRTY_FILE) {
+            inode.invalidateAttr(volume.table.generation().changed());
         }
         return 0;
     }
 
-    private Facts facts(Inode inode) throws StoreException {
-        Facts dirty = volume.dirtyFiles.facts(inode);
-        return dirty != null ? dirty : volume.metadata.facts(inode);
+    private Attr attr(Inode inode) throws StoreException {
+        Attr dirty = volume.dirtyFiles.attr(inode);
+        return dirty != null ? dirty : volume.metadata.attr(inode);
     }
 
     /** The same without a question; null: it is not known. */
-    private @Nullable Facts known(Inode inode) {
-        Facts dirty = volume.dirtyFiles.facts(inode);
+    private @Nullable Attr known(Inode inode) {
+        Attr dirty = volume.dirtyFiles.attr(inode);
         return dirty != null ? dirty : volume.metadata.known(inode);
     }
 
-    private static FileStatus with(Facts facts, String name, byte @Nullable [] value) {
-        Map<String, byte[]> xattrs = new HashMap<>(facts.raw().xattrs());
+    private static FileStatus with(Attr attr, String name, byte @Nullable [] value) {
+        Map<String, byte[]> xattrs = new HashMap<>(attr.raw().xattrs());
         if (value == null) {
             xattrs.remove(name);
         } else {
             xattrs.put(name, value);
         }
-        return facts.raw().with(facts.raw().mode(), xattrs);
+        return attr.raw().with(attr.raw().mode(), xattrs);
     }
 
     /** Only users' and administrators' attributes can be kept; ACLs cannot be honoured and are refused. */

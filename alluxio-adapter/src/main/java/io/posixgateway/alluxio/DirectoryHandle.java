@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.cache.ListingAhead;
 import io.posixgateway.alluxio.cache.Listings;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.alluxio.inode.ListingPass;
@@ -125,7 +125,7 @@ final class DirectoryHandle {
         ListingPage kept = volume.freshness.of(directory).fresh(dentries.listedNanos()) ? dentries.listing() : null;
         page = kept == null ? begin() : new Listings.Listed(kept, "", false);
         all = kept == null && volume.freshness.of(directory).fresh(startedNanos) ? new ArrayList<>() : null;
-        drops = directory.facts() == null ? -1 : dentries.drops();
+        drops = directory.attr() == null ? -1 : dentries.drops();
     }
 
     /** Goes to the entry behind the one of this offset; false: only by waiting. */
@@ -318,14 +318,14 @@ final class DirectoryHandle {
      * @param offset behind it: the node that the page has there, whoever holds the name by now
      */
     private boolean addChild(Request request, DirectoryWriter writer, Inode child, long offset) throws StoreException {
-        Facts facts = volume.metadata.known(child);
-        int type = facts != null ? facts.mode() & Stat.S_IFMT : child.isDirectory() ? Stat.S_IFDIR : 0;
+        Attr attr = volume.metadata.known(child);
+        int type = attr != null ? attr.mode() & Stat.S_IFMT : child.isDirectory() ? Stat.S_IFDIR : 0;
         if (!writer.plus()) {
             return writer.add(name, offset, child.number(), type);
         }
         entry.clear();
         boolean here = volume.table.isAt(directory, name, child);
-        if (!here || facts == null || volume.show(request, child, entry.attributes) != 0) {
+        if (!here || attr == null || volume.show(request, child, entry.attributes) != 0) {
             entry.clear();
             entry.attributes.inode = child.number();
             entry.attributes.mode = type;

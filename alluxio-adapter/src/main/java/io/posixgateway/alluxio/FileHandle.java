@@ -2,7 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.data.Passthrough;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ final class FileHandle {
     private volatile boolean writes;
     private volatile @Nullable FileReader reader;
     /** What the kernel will have pages of once it has the answer to this open; null: as before, or nobody's business. */
-    private volatile @Nullable Facts freshPages;
+    private volatile @Nullable Attr freshPages;
 
     private FileHandle(Inode inode, boolean inherited, Passthrough.@Nullable Live live) {
         this.inode = inode;
@@ -75,14 +75,14 @@ final class FileHandle {
     }
 
     /** With the answer to its open, the kernel has no pages but of this content. */
-    void hasPagesOf(Facts opened) {
+    void hasPagesOf(Attr opened) {
         freshPages = opened;
     }
 
     /** The kernel uses the handle, so it has done that; null: it had nothing to do, or that was asked before. */
     @Nullable
-    Facts takeFreshPages() {
-        Facts opened = freshPages;
+    Attr takeFreshPages() {
+        Attr opened = freshPages;
         if (opened != null) {
             freshPages = null;
         }

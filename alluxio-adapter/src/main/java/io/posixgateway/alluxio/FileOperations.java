@@ -3,7 +3,7 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.data.Passthrough;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.alluxio.write.DirtyFiles;
@@ -91,11 +91,11 @@ final class FileOperations {
     /** The file loses its name: 0 if it goes on for those who have it open; ESTALE, and the kernel looks for the name again. */
     private int outlive(Request request, Inode inode, long handle) throws StoreException {
         FileHandle open = handles.get(handle);
-        Facts facts = inode.facts();
+        Attr attr = inode.attr();
         if (open != null
                 && !open.writes()
-                && facts != null
-                && volume.readers.blocks().hold(extent(facts))) {
+                && attr != null
+                && volume.readers.blocks().hold(extent(attr))) {
             return 0;
         }
         if (inode.isGoing()) {
@@ -113,26 +113,26 @@ final class FileOperations {
 
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
     private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
-        Facts facts = volume.metadata.knownAtOpen(inode, writes);
-        if (facts != null ? volume.metadata.ages(inode, facts) : request.mayWait()) {
+        Attr attr = volume.metadata.knownAtOpen(inode, writes);
+        if (attr != null ? volume.metadata.ages(inode, attr) : request.mayWait()) {
             wanted(inode);
         }
         boolean learns = volume.readers.wantsToLearn();
-        if ((facts == null || learns) && !request.mayWait()) {
+        if ((attr == null || learns) && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        if (facts == null) {
-            facts = ask(inode);
+        if (attr == null) {
+            attr = ask(inode);
         } else {
             volume.notices.tellLength(inode.node());
         }
-        if (!facts.complete() && !writes) {
+        if (!attr.complete() && !writes) {
             return -Errno.EBUSY;
         }
         if (learns) {
-            learn(inode, facts);
+            learn(inode, attr);
         }
-        if (volume.pages.keeps(inode, facts) || volume.freshness.immutable()) {
+        if (volume.pages.keeps(inode, attr) || volume.freshness.immutable()) {
             reply.flags |= OpenReply.KEEP_CACHE;
         }
         return 0;
@@ -147,22 +147,22 @@ final class FileOperations {
     }
 
     /** What Alluxio says now; ESTALE when others moved the file, so that the kernel looks its name up again. */
-    private Facts ask(Inode inode) throws StoreException {
+    private Attr ask(Inode inode) throws StoreException {
         boolean placed = volume.table.parent(inode) != null;
-        Facts before = inode.facts();
-        Facts facts = volume.metadata.refresh(inode);
-        if (before == null || !before.sameContent(facts)) {
+        Attr before = inode.attr();
+        Attr attr = volume.metadata.refresh(inode);
+        if (before == null || !before.sameContent(attr)) {
             // Before the open is answered: the new content is not to be read to the old length.
             volume.notices.lengthChanged(inode.node());
         }
         if (placed && volume.table.parent(inode) == null) {
             throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " was renamed by others", null);
         }
-        return facts;
+        return attr;
     }
 
-    private void learn(Inode inode, Facts facts) throws StoreException {
-        if (facts.lengthBytes() > 0) {
+    private void learn(Inode inode, Attr attr) throws StoreException {
+        if (attr.lengthBytes() > 0) {
             volume.learnBlocks(inode);
         }
     }
@@ -193,9 +193,9 @@ final class FileOperations {
                 handle = FileHandle.reading(inode);
             }
         }
-        Facts facts = inode.facts();
-        if (facts != null) {
-            notePages(handle, facts, (reply.flags & OpenReply.KEEP_CACHE) != 0);
+        Attr attr = inode.attr();
+        if (attr != null) {
+            notePages(handle, attr, (reply.flags & OpenReply.KEEP_CACHE) != 0);
         }
         reply.handle = numbers.next();
         reply.flags |= OpenReply.NO_FLUSH;
@@ -203,27 +203,27 @@ final class FileOperations {
         return true;
     }
 
-    private void notePages(FileHandle handle, Facts facts, boolean keeps) {
+    private void notePages(FileHandle handle, Attr attr, boolean keeps) {
         if (keeps) {
-            volume.readers.blocks().used(extent(facts));
+            volume.readers.blocks().used(extent(attr));
         }
-        if (!keeps || !volume.pages.isNoted(handle.inode, facts)) {
-            handle.hasPagesOf(facts);
+        if (!keeps || !volume.pages.isNoted(handle.inode, attr)) {
+            handle.hasPagesOf(attr);
         }
     }
 
     /** The file as the kernel could read it by itself; null: it cannot. */
     private FileReader.@Nullable Extent passable(Inode inode) {
-        Facts facts = inode.facts();
-        if (facts == null || facts.fileId() != inode.fileId() || !inode.isRegular() || volume.dirtyFiles.has(inode)) {
+        Attr attr = inode.attr();
+        if (attr == null || attr.fileId() != inode.fileId() || !inode.isRegular() || volume.dirtyFiles.has(inode)) {
             return null;
         }
-        FileReader.Extent extent = extent(facts);
+        FileReader.Extent extent = extent(attr);
         return volume.passthrough.suits(extent) && !volume.mayBeOpenUnseen(inode) ? extent : null;
     }
 
-    static FileReader.Extent extent(Facts facts) {
-        return new FileReader.Extent(facts.fileId(), facts.lengthBytes(), facts.blockBytes());
+    static FileReader.Extent extent(Attr attr) {
+        return new FileReader.Extent(attr.fileId(), attr.lengthBytes(), attr.blockBytes());
     }
 
     /** A handle whose open failed at last. */
@@ -280,15 +280,15 @@ final class FileOperations {
         if (inode == null) {
             return VolumeContext.absent(request);
         }
-        Facts facts = factsToRead(request, inode);
-        if (facts == null || !facts.complete()) {
-            return facts == null ? FileSystem.WOULD_WAIT : -Errno.EBUSY;
+        Attr attr = attrToRead(request, inode);
+        if (attr == null || !attr.complete()) {
+            return attr == null ? FileSystem.WOULD_WAIT : -Errno.EBUSY;
         }
         UnopenedFiles.InUse used = unopened.enter(inode);
         boolean whole = false;
         try {
             int count = readOpened(request, used.file, offset, into);
-            whole = offset == 0 && count == facts.lengthBytes();
+            whole = offset == 0 && count == attr.lengthBytes();
             return count;
         } finally {
             unopened.leave(used, whole && (request.mayWait() || !used.file.streams()));
@@ -296,20 +296,20 @@ final class FileOperations {
     }
 
     /** What an open would have found out; null: that may wait. */
-    private @Nullable Facts factsToRead(Request request, Inode inode) throws StoreException {
-        Facts facts = inode.facts();
-        boolean known = facts != null && facts.fileId() == inode.fileId() && facts.complete();
+    private @Nullable Attr attrToRead(Request request, Inode inode) throws StoreException {
+        Attr attr = inode.attr();
+        boolean known = attr != null && attr.fileId() == inode.fileId() && attr.complete();
         boolean learns = volume.readers.wantsToLearn();
         if ((!known || learns) && !request.mayWait()) {
             return null;
         }
-        if (facts == null || !known) {
-            facts = volume.metadata.refresh(inode);
+        if (attr == null || !known) {
+            attr = volume.metadata.refresh(inode);
         }
         if (learns) {
-            learn(inode, facts);
+            learn(inode, attr);
         }
-        return facts;
+        return attr;
     }
 
     private int readOpened(Request request, FileHandle open, long offset, ByteBuffer into) throws StoreException {
@@ -343,7 +343,7 @@ final class FileOperations {
             return reader.read(offset, into);
         } catch (StoreException e) {
             if (e.errno() == Errno.ESTALE && !inode.unlinked()) {
-                inode.forgetFacts(volume.table.generation().changed());
+                inode.invalidateAttr(volume.table.generation().changed());
             }
             throw e;
         }
@@ -351,14 +351,14 @@ final class FileOperations {
 
     private @Nullable FileReader makeReader(Request request, FileHandle open) throws StoreException {
         Inode inode = open.inode;
-        Facts facts = inode.facts();
-        if (facts == null || facts.fileId() != inode.fileId()) {
+        Attr attr = inode.attr();
+        if (attr == null || attr.fileId() != inode.fileId()) {
             if (!request.mayWait()) {
                 return null;
             }
-            facts = volume.metadata.refresh(inode);
+            attr = volume.metadata.refresh(inode);
         }
-        return open.keep(volume.readers.reader(extent(facts), () -> volume.metadata.pathOf(inode)));
+        return open.keep(volume.readers.reader(extent(attr), () -> volume.metadata.pathOf(inode)));
     }
 
     int write(Request request, long node, long handle, long offset, ByteBuffer data) throws StoreException {
@@ -515,11 +515,11 @@ final class FileOperations {
     long lseek(Request request, Inode inode, long offset, int whence) throws StoreException {
         long length = volume.dirtyFiles.length(inode);
         if (length == DirtyFiles.NO_DIRTY_FILE) {
-            Facts facts = request.mayWait() ? volume.metadata.facts(inode) : volume.metadata.known(inode);
-            if (facts == null) {
+            Attr attr = request.mayWait() ? volume.metadata.attr(inode) : volume.metadata.known(inode);
+            if (attr == null) {
                 return FileSystem.WOULD_WAIT;
             }
-            length = facts.lengthBytes();
+            length = attr.lengthBytes();
         }
         if (offset < 0 || offset >= length) {
             return -Errno.ENXIO;

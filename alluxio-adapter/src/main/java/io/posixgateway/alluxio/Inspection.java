@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.cache.Locations;
 import io.posixgateway.alluxio.client.FileDetails;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
@@ -18,7 +18,7 @@ final class Inspection {
     }
 
     /** @param path below the volume's root */
-    PathFacts of(String path) throws StoreException {
+    PathInfo of(String path) throws StoreException {
         boolean[] cached = {volume.metadata.known(volume.table.root()) != null};
         Locations.Walk walk = volume.metadata.locations().walk(path, (directory, part, last) -> {
             Name name = volume.table.names(directory).shown(part);
@@ -35,44 +35,44 @@ final class Inspection {
                             + "' in Alluxio; check the path, or run posix-gateway sync if it is in the under file system",
                     null);
         }
-        Facts facts = volume.metadata.facts(at);
+        Attr attr = volume.metadata.attr(at);
         String alluxioPath = volume.metadata.pathOf(at);
         FileDetails details = volume.store.details(alluxioPath);
-        PathFacts.Way way = way(at, facts, details);
-        return new PathFacts(at.node(), alluxioPath, facts, details, at.handles(), cached[0], way);
+        PathInfo.Way way = way(at, attr, details);
+        return new PathInfo(at.node(), alluxioPath, attr, details, at.handles(), cached[0], way);
     }
 
-    private PathFacts.Way way(Inode inode, Facts facts, FileDetails details) {
+    private PathInfo.Way way(Inode inode, Attr attr, FileDetails details) {
         if (inode.isDirectory()) {
-            return new PathFacts.Way("none", "it is a directory");
+            return new PathInfo.Way("none", "it is a directory");
         }
         if (volume.dirtyFiles.has(inode)) {
-            return new PathFacts.Way("spool", "it was changed here and is not uploaded yet");
+            return new PathInfo.Way("spool", "it was changed here and is not uploaded yet");
         }
-        if (!facts.raw().complete()) {
-            return new PathFacts.Way("none", "another client is writing it; an open fails with EBUSY");
+        if (!attr.raw().complete()) {
+            return new PathInfo.Way("none", "another client is writing it; an open fails with EBUSY");
         }
         if (details.blocks().isEmpty()) {
-            return new PathFacts.Way("none", "it has no data in Alluxio");
+            return new PathInfo.Way("none", "it has no data in Alluxio");
         }
-        return data(facts, details);
+        return data(attr, details);
     }
 
-    private PathFacts.Way data(Facts facts, FileDetails details) {
+    private PathInfo.Way data(Attr attr, FileDetails details) {
         if (!volume.readers.blocks().enabled()) {
             return stream(details, "short_circuit is off");
         }
         long missing = details.blocks().stream()
                 .filter(block -> !volume.readers.blocks().has(block.id()))
                 .count();
-        String local = volume.passthrough.suits(FileOperations.extent(facts)) ? "passthrough" : "local";
+        String local = volume.passthrough.suits(FileOperations.extent(attr)) ? "passthrough" : "local";
         if (missing == 0) {
-            return new PathFacts.Way(local, inFiles(details.blocks().size()));
+            return new PathInfo.Way(local, inFiles(details.blocks().size()));
         }
         boolean here = details.blocks().stream()
                 .anyMatch(block -> block.places().stream().anyMatch(FileDetails.Place::here));
         if (here && !volume.readers.blocks().knowsFolders()) {
-            return new PathFacts.Way(local, "a worker on this host has blocks of it; the first open looks up where");
+            return new PathInfo.Way(local, "a worker on this host has blocks of it; the first open looks up where");
         }
         return stream(
                 details,
@@ -84,12 +84,12 @@ final class Inspection {
         return which + " of a worker on this host";
     }
 
-    private static PathFacts.Way stream(FileDetails details, String reason) {
+    private static PathInfo.Way stream(FileDetails details, String reason) {
         boolean anywhere =
                 details.blocks().stream().anyMatch(block -> !block.places().isEmpty());
         return anywhere
-                ? new PathFacts.Way("remote", reason + "; they are streamed from workers")
-                : new PathFacts.Way(
+                ? new PathInfo.Way("remote", reason + "; they are streamed from workers")
+                : new PathInfo.Way(
                         "ufs", reason + ", nor of any other; a worker fetches them from the under file system");
     }
 }

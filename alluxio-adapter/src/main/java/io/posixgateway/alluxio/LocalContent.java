@@ -3,7 +3,7 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.bypass.Verdict;
 import io.posixgateway.alluxio.data.BlockFolder;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import java.util.List;
 
@@ -24,11 +24,11 @@ final class LocalContent {
             return BlockSet.refused(Verdict.WRITABLE);
         }
         Inode inode = volume.table.ofNumber(number);
-        Facts facts = inode == null ? null : inode.facts();
-        if (inode == null || facts == null || !isReadOnly(inode, facts)) {
+        Attr attr = inode == null ? null : inode.attr();
+        if (inode == null || attr == null || !isReadOnly(inode, attr)) {
             return BlockSet.refused(Verdict.NOT_COMPLETE);
         }
-        long lengthBytes = facts.lengthBytes();
+        long lengthBytes = attr.lengthBytes();
         if (lengthBytes < Math.max(1, volume.options.bypassBytes())) {
             return BlockSet.refused(Verdict.SMALL);
         }
@@ -36,21 +36,21 @@ final class LocalContent {
         if (folders.isEmpty()) {
             return BlockSet.refused(Verdict.NOT_LOCAL);
         }
-        long blockBytes = Math.max(1, facts.blockBytes());
+        long blockBytes = Math.max(1, attr.blockBytes());
         long blocks = (lengthBytes + blockBytes - 1) / blockBytes;
         return new BlockSet(
                 Verdict.GIVEN,
-                facts.fileId(),
+                attr.fileId(),
                 lengthBytes,
                 blockBytes,
                 (int) Math.min(Integer.MAX_VALUE, blocks),
-                FileOperations.extent(facts).firstBlock(),
+                FileOperations.extent(attr).firstBlock(),
                 folders);
     }
 
-    private boolean isReadOnly(Inode inode, Facts facts) {
-        return facts.fileId() == inode.fileId()
-                && facts.complete()
+    private boolean isReadOnly(Inode inode, Attr attr) {
+        return attr.fileId() == inode.fileId()
+                && attr.complete()
                 && inode.isRegular()
                 && inode.writers() == 0
                 && !volume.dirtyFiles.has(inode)

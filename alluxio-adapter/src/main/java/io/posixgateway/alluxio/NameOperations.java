@@ -7,7 +7,7 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.recovery.SillyRenames;
@@ -137,8 +137,8 @@ final class NameOperations {
         made.markOurs();
         directory.dentries().named(made, null, name, true);
         try {
-            Facts facts = volume.factsReader.read(status, volume.freshness.nowNanos());
-            volume.dirtyFiles.created(made, sink, facts, taken.dirtyFile);
+            Attr attr = volume.attrDecoder.read(status, volume.freshness.nowNanos());
+            volume.dirtyFiles.created(made, sink, attr, taken.dirtyFile);
         } catch (StoreException e) {
             giveBack(new Place(directory, name), taken);
             throw e;
@@ -256,8 +256,8 @@ final class NameOperations {
 
     /** Of a directory that was just made; 0: others have made names in it already. */
     private static long madeMillis(Inode made) {
-        Facts facts = made.facts();
-        FileStatus raw = facts == null ? null : facts.raw();
+        Attr attr = made.attr();
+        FileStatus raw = attr == null ? null : attr.raw();
         return raw == null || raw.lengthBytes() > 0 ? 0 : raw.modifiedMillis();
     }
 
@@ -518,7 +518,7 @@ final class NameOperations {
         } else if (target == null) {
             volume.dirtyFiles.move(child, () -> {
                 RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
-                volume.replacer.renameToFree(renaming, factsToCopy(child, newPath));
+                volume.replacer.renameToFree(renaming, attrToCopy(child, newPath));
             });
         } else {
             replace(child, target, newPath, () -> replaceOnce(child, path, target, newPath));
@@ -526,12 +526,12 @@ final class NameOperations {
     }
 
     private void replaceOnce(Inode child, String path, Inode target, String newPath) throws StoreException {
-        Facts renamed = factsToCopy(child, newPath);
+        Attr renamed = attrToCopy(child, newPath);
         RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
-        long fileId = volume.replacer.replace(renaming, renamed, target.facts());
+        long fileId = volume.replacer.replace(renaming, renamed, target.attr());
         if (fileId != renaming.fileId()) {
             volume.table.adopt(child, fileId, volume.freshness.nowNanos());
-            child.forgetFacts(volume.table.generation().changed());
+            child.invalidateAttr(volume.table.generation().changed());
         }
     }
 
@@ -562,7 +562,7 @@ final class NameOperations {
     }
 
     /** What a copy may lose; null: nothing is copied. */
-    private @Nullable Facts factsToCopy(Inode child, String newPath) throws StoreException {
-        return volume.store.copiesOnRename(newPath) ? volume.metadata.facts(child) : null;
+    private @Nullable Attr attrToCopy(Inode child, String newPath) throws StoreException {
+        return volume.store.copiesOnRename(newPath) ? volume.metadata.attr(child) : null;
     }
 }

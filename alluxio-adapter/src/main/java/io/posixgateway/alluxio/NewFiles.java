@@ -3,7 +3,7 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.NameOperations.Making;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Request;
@@ -29,7 +29,7 @@ final class NewFiles {
             extras.device = making.device();
             extras.target = making.target().toBytes();
         }
-        Facts parent = volume.metadata.facts(directory);
+        Attr parent = volume.metadata.attr(directory);
         boolean inherits = (parent.mode() & Stat.S_ISGID) != 0;
         own(extras, request.uid(), inherits ? parent.gid() : request.gid());
         extras.special = (making.mode() & 07000) | (inherits && type == Stat.S_IFDIR ? Stat.S_ISGID : 0);

@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.FileReader;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.fuse.jni.FreeThread;
@@ -64,9 +64,9 @@ final class Orphans implements AutoCloseable {
      * @return false: its content goes with its name, if nothing else keeps it
      */
     boolean hold(Inode inode) {
-        Facts facts = volume.dirtyFiles.has(inode) ? null : content(inode);
-        if (facts == null || facts.lengthBytes() == 0) {
-            return facts != null;
+        Attr attr = volume.dirtyFiles.has(inode) ? null : content(inode);
+        if (attr == null || attr.lengthBytes() == 0) {
+            return attr != null;
         }
         try {
             if (volume.readers.wantsToLearn()) {
@@ -75,7 +75,7 @@ final class Orphans implements AutoCloseable {
         } catch (StoreException e) {
             LOG.debug("Cannot locate its blocks: {}", e.getMessage());
         }
-        BlockFiles.Pin blocks = volume.readers.blocks().pin(FileOperations.extent(facts));
+        BlockFiles.Pin blocks = volume.readers.blocks().pin(FileOperations.extent(attr));
         if (blocks == null) {
             return false;
         }
@@ -88,11 +88,11 @@ final class Orphans implements AutoCloseable {
     }
 
     /** What is known of a file that is whole, asked for if need be; null: nothing, so that it cannot outlive its name. */
-    private @Nullable Facts content(Inode inode) {
+    private @Nullable Attr content(Inode inode) {
         try {
-            Facts seen = inode.facts();
-            Facts facts = seen == null ? inode.recallWritten() : seen;
-            Facts now = facts == null || facts.fileId() != inode.fileId() ? volume.metadata.refresh(inode) : facts;
+            Attr seen = inode.attr();
+            Attr attr = seen == null ? inode.recallWritten() : seen;
+            Attr now = attr == null || attr.fileId() != inode.fileId() ? volume.metadata.refresh(inode) : attr;
             return now.complete() ? now : null;
         } catch (StoreException e) {
             LOG.debug("Not kept open after its deletion: {}", e.getMessage());
@@ -102,8 +102,8 @@ final class Orphans implements AutoCloseable {
 
     /** Where {@link #hold} could not: copies a small file into the spool. True if that is where it is now. Waits. */
     boolean copyIfSmall(Inode inode) {
-        Facts facts = inode.facts();
-        if (facts == null || !inode.isRegular() || facts.lengthBytes() > SMALL_BYTES || volume.dirtyFiles.has(inode)) {
+        Attr attr = inode.attr();
+        if (attr == null || !inode.isRegular() || attr.lengthBytes() > SMALL_BYTES || volume.dirtyFiles.has(inode)) {
             return false;
         }
         try {
@@ -117,17 +117,17 @@ final class Orphans implements AutoCloseable {
 
     /** Is the content of this file, which has no name, still there? */
     boolean has(Inode inode) {
-        Facts facts = inode.facts();
-        return held.get(inode.node()) != null || (facts != null && facts.lengthBytes() == 0);
+        Attr attr = inode.attr();
+        return held.get(inode.node()) != null || (attr != null && attr.lengthBytes() == 0);
     }
 
     /** The content of a file to be changed, one with a name included. */
     FileSource open(Inode inode) throws StoreException {
-        Facts facts = inode.facts();
-        if (facts == null || held.get(inode.node()) == null) {
+        Attr attr = inode.attr();
+        if (attr == null || held.get(inode.node()) == null) {
             return volume.store.open(volume.metadata.pathOf(inode), inode.fileId());
         }
-        return new HeldSource(volume.readers.reader(FileOperations.extent(facts), () -> volume.metadata.pathOf(inode)));
+        return new HeldSource(volume.readers.reader(FileOperations.extent(attr), () -> volume.metadata.pathOf(inode)));
     }
 
     /** Reads block files. */
@@ -215,7 +215,7 @@ final class Orphans implements AutoCloseable {
             LOG.warn(
                     "A deleted file of {} bytes, which a bind mount or descriptor still references, is lost when this"
                             + " process ends: {}",
-                    one.inode.facts() == null ? 0 : one.inode.facts().lengthBytes(),
+                    one.inode.attr() == null ? 0 : one.inode.attr().lengthBytes(),
                     e instanceof StoreException ? e.getMessage() : e.toString());
         }
     }

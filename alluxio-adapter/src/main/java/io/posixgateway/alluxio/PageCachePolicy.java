@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.PageCacheVersions;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +19,8 @@ final class PageCachePolicy {
         this.log = log;
     }
 
-    /** The file is opened with these facts. */
-    boolean keeps(Inode inode, Facts now) {
+    /** The file is opened with these attributes. */
+    boolean keeps(Inode inode, Attr now) {
         boolean keeps = inode.keepsPages(now);
         if (keeps || log == null) {
             return keeps;
@@ -32,14 +32,14 @@ final class PageCachePolicy {
         return kept;
     }
 
-    /** Does the next process know that they are of these facts? True if there is none. */
-    boolean isNoted(Inode inode, Facts now) {
+    /** Does the next process know that they are of these attributes? True if there is none. */
+    boolean isNoted(Inode inode, Attr now) {
         return log == null || log.has(inode.node(), now.contentNumber());
     }
 
     /** The kernel reads by this handle, and so has done what the answer to its open said. */
     void read(FileHandle open) {
-        Facts opened = open.takeFreshPages();
+        Attr opened = open.takeFreshPages();
         if (opened == null || log == null) {
             return;
         }

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.SetAttributes;
@@ -19,32 +19,32 @@ final class Privileges {
         this.volume = volume;
     }
 
-    private static int left(Request request, Facts facts, int mode) {
-        boolean member = request.isRoot() || request.inGroup(facts.gid());
+    private static int left(Request request, Attr attr, int mode) {
+        boolean member = request.isRoot() || request.inGroup(attr.gid());
         return Stat.withoutPrivileges(mode, member);
     }
 
     /** Does this request take bits off a file that is being changed? Never waits. */
     boolean goWith(Request request, Inode inode) {
-        return goWith(request, volume.dirtyFiles.facts(inode));
+        return goWith(request, volume.dirtyFiles.attr(inode));
     }
 
-    private static boolean goWith(Request request, @Nullable Facts facts) {
+    private static boolean goWith(Request request, @Nullable Attr attr) {
         return request.killsPrivileges()
-                && facts != null
-                && Stat.isRegular(facts.mode())
-                && (facts.mode() & BITS) != 0
-                && left(request, facts, facts.mode()) != facts.mode();
+                && attr != null
+                && Stat.isRegular(attr.mode())
+                && (attr.mode() & BITS) != 0
+                && left(request, attr, attr.mode()) != attr.mode();
     }
 
     /** The content was changed by this request, and is committed later. Waits where bits go. */
     void changed(Request request, Inode inode) throws StoreException {
         if (goWith(request, inode)) {
-            volume.dirtyFiles.change(inode, false, facts -> {
+            volume.dirtyFiles.change(inode, false, attr -> {
                 SetAttributes changes = new SetAttributes();
                 changes.valid = SetAttributes.MODE;
-                changes.mode = left(request, facts, facts.mode()) & Stat.PERMISSIONS;
-                return AttributeEdit.apply(facts, changes, volume.clock.instant());
+                changes.mode = left(request, attr, attr.mode()) & Stat.PERMISSIONS;
+                return AttributeEdit.apply(attr, changes, volume.clock.instant());
             });
         }
     }
@@ -54,12 +54,12 @@ final class Privileges {
      *
      * @param givesMode it gives a mode of its own
      */
-    static void settle(Request request, SetAttributes changes, boolean givesMode, Facts facts) {
+    static void settle(Request request, SetAttributes changes, boolean givesMode, Attr attr) {
         changes.valid &= ~(givesMode ? SetAttributes.KILL_SUID_GID : SetAttributes.KILL_SUID_GID | SetAttributes.MODE);
-        int mode = givesMode ? changes.mode : facts.mode() & Stat.PERMISSIONS;
-        if ((mode & BITS) != 0 && Stat.isRegular(facts.mode())) {
+        int mode = givesMode ? changes.mode : attr.mode() & Stat.PERMISSIONS;
+        if ((mode & BITS) != 0 && Stat.isRegular(attr.mode())) {
             changes.valid |= SetAttributes.MODE;
-            changes.mode = left(request, facts, mode);
+            changes.mode = left(request, attr, mode);
         }
     }
 }

@@ -282,7 +282,7 @@ final class SillyRenameCleanup {
             }
             long fileId = volume.store.status(at).id();
             if (fileId != child.fileId() && volume.table.adopt(child, fileId, volume.freshness.nowNanos())) {
-                child.forgetFacts(volume.table.generation().changed());
+                child.invalidateAttr(volume.table.generation().changed());
             }
             return Name.of(at.substring(at.lastIndexOf('/') + 1));
         } catch (StoreException e) {

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.DirectoryTimes;
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.Freshness;
 import io.posixgateway.alluxio.cache.FreshnessByPath;
 import io.posixgateway.alluxio.cache.TempNames;
@@ -16,7 +16,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReaders;
 import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.CacheBytes;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
@@ -69,7 +69,7 @@ final class VolumeContext implements AutoCloseable {
     final Store store;
     final InodeTable table;
     final FreshnessByPath freshness;
-    final FactsReader factsReader;
+    final AttrDecoder attrDecoder;
     final Identities identities;
     final KernelNotices notices;
     private final RetryQueue retries;
@@ -121,9 +121,9 @@ final class VolumeContext implements AutoCloseable {
         this.table =
                 new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, options.names(), clock);
         this.freshness = options.freshness(clock);
-        this.factsReader = new FactsReader(
+        this.attrDecoder = new AttrDecoder(
                 identities, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
-        this.metadata = new Metadata(store, table, freshness, factsReader, notices);
+        this.metadata = new Metadata(store, table, freshness, attrDecoder, notices);
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
         this.ahead = new ListingAhead(metadata, freshness);
@@ -138,13 +138,13 @@ final class VolumeContext implements AutoCloseable {
         this.journal = kept == null ? VolumeJournal.shared(lists, store.cluster()) : kept.journal();
         this.hidden = new SillyRenames(journal);
         this.creations = new CreationLog(journal);
-        this.replacer = new FileReplacer(store, clock, retries, table, factsReader, new RenameLog(journal), hidden);
+        this.replacer = new FileReplacer(store, clock, retries, table, attrDecoder, new RenameLog(journal), hidden);
         NodeIdRemapLog nodes = kept == null ? null : kept.nodes();
         this.dirtyFiles =
-                new DirtyFiles(store, metadata, factsReader, spool, committer(nodes), options.streamFrom(kept != null));
+                new DirtyFiles(store, metadata, attrDecoder, spool, committer(nodes), options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
         this.unfinished = new DirectoryRename.Notes(nodes, new DirectoryRenameLog(journal));
-        this.directoryRename = new DirectoryRename(store, metadata, table, factsReader, notices, unfinished);
+        this.directoryRename = new DirectoryRename(store, metadata, table, attrDecoder, notices, unfinished);
         this.change = new ClusterChange(this, alluxio, kept);
         listen();
     }
@@ -158,7 +158,7 @@ final class VolumeContext implements AutoCloseable {
 
     private Committer committer(@Nullable NodeIdRemapLog nodes) {
         NameReservations nameReservations = new NameReservations(store, creations, retries);
-        return new Committer(store, metadata, table, factsReader, nodes, hidden, replacer, nameReservations);
+        return new Committer(store, metadata, table, attrDecoder, nodes, hidden, replacer, nameReservations);
     }
 
     /**
@@ -180,7 +180,7 @@ final class VolumeContext implements AutoCloseable {
         if (blockFolder != null) {
             readers.learned(blockFolder);
         }
-        DirtyFileRecovery recovery = new DirtyFileRecovery(alluxio, metadata, table, factsReader, spool, folder.nodes());
+        DirtyFileRecovery recovery = new DirtyFileRecovery(alluxio, metadata, table, attrDecoder, spool, folder.nodes());
         boolean unfinished = replacer.inherit();
         boolean waits = recovery.begin(goesOn, dirtyFiles) || unfinished;
         dirtyFiles.withheld().add(journal, table);
@@ -557,15 +557,15 @@ final class VolumeContext implements AutoCloseable {
             boolean stays = dirty == DirtyFiles.State.IDLE;
             attributes.validNanos = stays ? Math.max(0, own.leftNanos(freshness.nowNanos())) : 0;
         } else {
-            Facts facts = metadata.known(inode);
-            if (facts == null || inode.areTimesOld()) {
+            Attr attr = metadata.known(inode);
+            if (attr == null || inode.areTimesOld()) {
                 if (!request.mayWait()) {
                     return FileSystem.WOULD_WAIT;
                 }
-                facts = lastSeen(inode);
+                attr = lastSeen(inode);
             }
-            facts.show(inode.number(), attributes);
-            attributes.validNanos = inode.areTimesOld() ? 0 : Math.max(0, own.leftNanos(facts.fetchedNanos()));
+            attr.show(inode.number(), attributes);
+            attributes.validNanos = inode.areTimesOld() ? 0 : Math.max(0, own.leftNanos(attr.fetchedNanos()));
         }
         if (inode.unlinked()) {
             attributes.links = 0;
@@ -574,8 +574,8 @@ final class VolumeContext implements AutoCloseable {
     }
 
     /** What Alluxio says now; of a file that is gone but open, what it said last. */
-    private Facts lastSeen(Inode inode) throws StoreException {
-        Facts before = inode.facts();
+    private Attr lastSeen(Inode inode) throws StoreException {
+        Attr before = inode.attr();
         try {
             return metadata.refresh(inode);
         } catch (StoreException e) {

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.SetAttributes;
@@ -33,7 +33,7 @@ public final class AttributeEdit {
     /** A change of a file. */
     @FunctionalInterface
     public interface Edit {
-        FileStatus of(Facts facts) throws StoreException;
+        FileStatus of(Attr attr) throws StoreException;
     }
 
     /** What is to be changed, and written then. */
@@ -50,16 +50,16 @@ public final class AttributeEdit {
     }
 
     /** The file after the change; its attributes hold all that Alluxio's model lacks. */
-    public static FileStatus apply(Facts facts, SetAttributes changes, Instant now) throws StoreException {
-        FileStatus raw = facts.raw();
+    public static FileStatus apply(Attr attr, SetAttributes changes, Instant now) throws StoreException {
+        FileStatus raw = attr.raw();
         PosixExtras extras = toChange(raw);
         int mode = raw.mode();
         if (changes.has(SetAttributes.MODE)) {
             mode = changes.mode & 0777;
             special(extras, changes.mode);
         }
-        owners(facts, changes, extras);
-        pin(facts, raw, extras);
+        owners(attr, changes, extras);
+        pin(attr, raw, extras);
         times(raw, changes, extras, now);
         extras.present |= PosixExtras.CHANGED;
         extras.changedSeconds = now.getEpochSecond();
@@ -78,25 +78,25 @@ public final class AttributeEdit {
         }
     }
 
-    private static void owners(Facts facts, SetAttributes changes, PosixExtras extras) {
+    private static void owners(Attr attr, SetAttributes changes, PosixExtras extras) {
         if (changes.has(SetAttributes.UID)) {
             extras.present |= PosixExtras.OWNER;
             extras.uid = changes.uid;
-            extras.ownerThen = facts.raw().owner();
+            extras.ownerThen = attr.raw().owner();
         }
         if (changes.has(SetAttributes.GID)) {
             extras.present |= PosixExtras.GROUP;
             extras.gid = changes.gid;
-            extras.groupThen = facts.raw().group();
+            extras.groupThen = attr.raw().group();
         }
     }
 
     /** The modification time is ours from now on, so that the time of the change is: whatever the master's clock says. */
-    private static void pin(Facts facts, FileStatus raw, PosixExtras extras) {
+    private static void pin(Attr attr, FileStatus raw, PosixExtras extras) {
         if (!extras.modifiedCounts(raw.directory(), raw.modifiedMillis())) {
             extras.present |= PosixExtras.MODIFIED;
-            extras.modifiedSeconds = facts.modifiedSeconds();
-            extras.modifiedNanos = facts.modifiedNanos();
+            extras.modifiedSeconds = attr.modifiedSeconds();
+            extras.modifiedNanos = attr.modifiedNanos();
             extras.modifiedThenMillis = raw.modifiedMillis();
         }
     }
@@ -118,16 +118,16 @@ public final class AttributeEdit {
     }
 
     /** The same file made again by this user of Alluxio: who owned it still does. */
-    public static FileStatus ownedBy(Facts facts, String user) throws StoreException {
-        FileStatus raw = facts.raw();
+    public static FileStatus ownedBy(Attr attr, String user) throws StoreException {
+        FileStatus raw = attr.raw();
         if (raw.owner().equals(user)) {
             return raw;
         }
         PosixExtras extras = toChange(raw);
         extras.present |= PosixExtras.OWNER | PosixExtras.GROUP;
-        extras.uid = facts.uid();
+        extras.uid = attr.uid();
         extras.ownerThen = user;
-        extras.gid = facts.gid();
+        extras.gid = attr.gid();
         extras.groupThen = PosixExtras.ANY;
         Map<String, byte[]> xattrs = new HashMap<>(raw.xattrs());
         xattrs.put(PosixExtras.XATTR, extras.encode());
@@ -170,7 +170,7 @@ public final class AttributeEdit {
     }
 
     /** A directory as it is, with the times that were shown before. */
-    public static FileStatus shown(FileStatus status, Facts before) {
+    public static FileStatus shown(FileStatus status, Attr before) {
         PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
         if (extras.foreign) {
             return status;

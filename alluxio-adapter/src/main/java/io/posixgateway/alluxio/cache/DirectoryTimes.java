@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.cache;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.PathLocks;
@@ -62,7 +62,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     private final Metadata metadata;
     private final Store store;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
     private final Generation generation;
     /** By node; guarded by this. */
     private final Map<Long, Window> windows = new LinkedHashMap<>();
@@ -77,7 +77,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     private @Nullable Thread thread;
 
-    DirectoryTimes(Metadata metadata, Store store, FactsReader reader) {
+    DirectoryTimes(Metadata metadata, Store store, AttrDecoder reader) {
         this.metadata = metadata;
         this.store = store;
         this.reader = reader;
@@ -98,7 +98,7 @@ public final class DirectoryTimes implements AutoCloseable {
     private static final class Window {
         private final Inode directory;
         /** With the times that were shown last. */
-        private @Nullable Facts shown;
+        private @Nullable Attr shown;
         /** Commits that have begun, and those of them that may have moved the time. */
         private int begun;
 
@@ -217,7 +217,7 @@ public final class DirectoryTimes implements AutoCloseable {
      *
      * @param issued {@link Generation#issued} before it was asked what there was before
      */
-    public synchronized void written(Inode directory, Facts now, long issued) {
+    public synchronized void written(Inode directory, Attr now, long issued) {
         Window window = windows.get(directory.node());
         if (window != null) {
             window.shown = now;
@@ -239,10 +239,10 @@ public final class DirectoryTimes implements AutoCloseable {
 
     /** @param millis when at the latest, by the master's clock; the least there is: not known */
     private void changed(Inode directory, long millis, int names) {
-        for (Facts before = directory.facts(); before != null; before = directory.facts()) {
+        for (Attr before = directory.attr(); before != null; before = directory.attr()) {
             FileStatus raw = before.raw();
             FileStatus counted = raw.withNames(Math.max(0, raw.lengthBytes() + names));
-            Facts now = reader.read(counted.modified(Math.max(millis, raw.modifiedMillis())), before.fetchedNanos());
+            Attr now = reader.read(counted.modified(Math.max(millis, raw.modifiedMillis())), before.fetchedNanos());
             if (millis != Long.MIN_VALUE) {
                 expect(directory, raw, now);
             }
@@ -259,7 +259,7 @@ public final class DirectoryTimes implements AutoCloseable {
      * @param before what was known
      * @param more may there be later ones than are known?
      */
-    synchronized boolean covers(Inode directory, Facts before, long millis, boolean more) {
+    synchronized boolean covers(Inode directory, Attr before, long millis, boolean more) {
         Window window = any ? windows.get(directory.node()) : null;
         if (window == null || window.fromMillis == Long.MAX_VALUE) {
             long knownMillis = before.raw().modifiedMillis();
@@ -268,7 +268,7 @@ public final class DirectoryTimes implements AutoCloseable {
         return millis >= window.fromMillis && (more || window.moving > 0 || millis <= window.toMillis);
     }
 
-    private synchronized void expect(Inode directory, FileStatus known, Facts now) {
+    private synchronized void expect(Inode directory, FileStatus known, Attr now) {
         Window window = window(directory);
         window.shown = now;
         if (window.fromMillis == Long.MAX_VALUE) {
@@ -358,7 +358,7 @@ public final class DirectoryTimes implements AutoCloseable {
         return window;
     }
 
-    private synchronized void move(Window window, Facts seen) {
+    private synchronized void move(Window window, Attr seen) {
         FileStatus raw = seen.raw();
         window.shown = seen;
         if (window.fromMillis == Long.MAX_VALUE) {
@@ -403,8 +403,8 @@ public final class DirectoryTimes implements AutoCloseable {
      */
     FileStatus seen(Inode directory, FileStatus status, long issued) {
         Window window = any && status.directory() ? of(directory) : null;
-        Facts seen = directory.facts();
-        Facts before = seen != null || window == null ? seen : window.shown;
+        Attr seen = directory.attr();
+        Attr before = seen != null || window == null ? seen : window.shown;
         if (window == null || before == null || before.sameTimes(reader.read(status, 0))) {
             return status;
         }

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.fuse.jni.FreeThread;
@@ -62,7 +62,7 @@ public final class HotDirectories implements AutoCloseable {
     /** How often one directory is asked for. Guarded by itself, but for what the one lister alone knows. */
     private static final class Pulse {
         /** The lister's: the directory as it was seen last, and since when it is like that. */
-        private @Nullable Facts seen;
+        private @Nullable Attr seen;
 
         private long sinceNanos;
         private long windowNanos;
@@ -176,8 +176,8 @@ public final class HotDirectories implements AutoCloseable {
     /** One call: is the directory as it was when it was listed, not too long ago? */
     private boolean stands(Inode directory, Pulse pulse) throws StoreException {
         long askedNanos = metadata.nowNanos();
-        Facts now = metadata.refresh(directory);
-        Facts before = pulse.seen;
+        Attr now = metadata.refresh(directory);
+        Attr before = pulse.seen;
         if (before == null || !before.sameContent(now)) {
             pulse.seen = now;
             // A slow answer says how it was at an unknown moment before it came.

@@ -214,7 +214,7 @@ public final class KernelNotices implements AutoCloseable {
     /** As {@link #unsure}, of attributes. What has no name, as the root, is asked for once; an orphan stays what was last seen. */
     public void unsure(InodeTable table, Inode inode, StoreException failure) {
         if (failure.isOutcomeUnknown() && !inode.unlinked()) {
-            inode.forgetFacts(table.generation().changed());
+            inode.invalidateAttr(table.generation().changed());
             lengthChanged(inode.node());
         }
         Inode parent = table.parent(inode);

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.Dentries;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ final class KnownNames {
      * @param nowNanos when it has answered, by the volume's clock
      * @return can all that changed be of this mount?
      */
-    boolean stay(Inode directory, @Nullable Facts before, FileStatus said, long issued, long nowNanos) {
+    boolean stay(Inode directory, @Nullable Attr before, FileStatus said, long issued, long nowNanos) {
         Dentries names = directory.dentries();
         int uncounted = names.uncounted(directory.isNewerThan(issued));
         boolean own = before != null

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.cache;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,7 +38,7 @@ public final class LostAttributes {
      * @param known what had the name before; null: nothing
      */
     FileStatus repaired(@Nullable Inode known, FileStatus now, Place place) throws StoreException {
-        Facts before = known == null || known.isDirectory() ? null : known.facts();
+        Attr before = known == null || known.isDirectory() ? null : known.attr();
         if (before == null || before.fileId() == now.id() || !isLoadedAnew(before.raw(), now)) {
             return now;
         }
@@ -68,7 +68,7 @@ public final class LostAttributes {
     }
 
     /** Gives back all of it, times included, to a file that was loaded anew with the same content. */
-    public void restore(String path, FileStatus now, Facts before) throws StoreException {
+    public void restore(String path, FileStatus now, Attr before) throws StoreException {
         giveBack(path, now, AttributeEdit.ownedBy(before, now.owner()));
     }
 

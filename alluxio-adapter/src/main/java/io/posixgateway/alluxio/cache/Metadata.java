@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.client.PathLimit;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
@@ -32,7 +32,7 @@ public final class Metadata {
     private final Store store;
     private final InodeTable table;
     private final FreshnessByPath freshness;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
     private final KernelNotices notices;
     private final PathLocks pathLocks;
     private final DirectoryTimes times;
@@ -47,7 +47,7 @@ public final class Metadata {
     private final CacheCounts nameCounts = new CacheCounts();
 
     public Metadata(
-            Store store, InodeTable table, FreshnessByPath freshness, FactsReader reader, KernelNotices notices) {
+            Store store, InodeTable table, FreshnessByPath freshness, AttrDecoder reader, KernelNotices notices) {
         this.store = store;
         this.table = table;
         this.freshness = freshness;
@@ -99,13 +99,13 @@ public final class Metadata {
     }
 
     /** What is known and still believed; null: ask. Never waits. */
-    public @Nullable Facts known(Inode inode) {
-        Facts facts = inode.facts();
-        if (facts == null || !(inode.unlinked() || freshness.of(inode).fresh(facts.fetchedNanos()))) {
+    public @Nullable Attr known(Inode inode) {
+        Attr attr = inode.attr();
+        if (attr == null || !(inode.unlinked() || freshness.of(inode).fresh(attr.fetchedNanos()))) {
             return null;
         }
         attributeCounts.hit();
-        return facts;
+        return attr;
     }
 
     /** Questions for attributes. */
@@ -119,24 +119,24 @@ public final class Metadata {
     }
 
     /** What is known and believed by an open; null: ask. That a file is still being written is not believed. Never waits. */
-    public @Nullable Facts knownAtOpen(Inode inode, boolean writes) {
-        Facts facts = inode.facts();
-        if (facts == null || !(writes || facts.complete())) {
+    public @Nullable Attr knownAtOpen(Inode inode, boolean writes) {
+        Attr attr = inode.attr();
+        if (attr == null || !(writes || attr.complete())) {
             return null;
         }
         Freshness own = freshness.of(inode);
-        return own.freshAtOpen(seenNanos(inode, facts, own)) ? facts : null;
+        return own.freshAtOpen(seenNanos(inode, attr, own)) ? attr : null;
     }
 
     /** Will what is known of a file soon be too old for an open? */
-    public boolean ages(Inode inode, Facts facts) {
+    public boolean ages(Inode inode, Attr attr) {
         Freshness own = freshness.of(inode);
-        return !own.youngAtOpen(seenNanos(inode, facts, own));
+        return !own.youngAtOpen(seenNanos(inode, attr, own));
     }
 
     /** When the file was seen with this content: by itself, or since its directory stands as it was listed. */
-    private long seenNanos(Inode inode, Facts facts, Freshness own) {
-        long fetchedNanos = facts.fetchedNanos();
+    private long seenNanos(Inode inode, Attr attr, Freshness own) {
+        long fetchedNanos = attr.fetchedNanos();
         if (own.youngAtOpen(fetchedNanos) || !own.fresh(fetchedNanos)) {
             return fetchedNanos;
         }
@@ -173,21 +173,21 @@ public final class Metadata {
         return dentry;
     }
 
-    /** Known facts, or those that Alluxio says now. */
-    public Facts facts(Inode inode) throws StoreException {
-        Facts facts = known(inode);
-        return facts != null ? facts : refresh(inode);
+    /** Known attributes, or those that Alluxio says now. */
+    public Attr attr(Inode inode) throws StoreException {
+        Attr attr = known(inode);
+        return attr != null ? attr : refresh(inode);
     }
 
     /** Asks Alluxio for what it says now; ESTALE when the file is gone, or is not where its name says. An orphan is as it was. */
-    public Facts refresh(Inode inode) throws StoreException {
-        Facts before = inode.facts();
+    public Attr refresh(Inode inode) throws StoreException {
+        Attr before = inode.attr();
         if (before != null && isOrphan(inode)) {
             return before;
         }
         attributeCounts.miss();
         for (int tries = 1; ; tries++) {
-            Facts seen = seen(inode, tries == MOST_TRIES);
+            Attr seen = seen(inode, tries == MOST_TRIES);
             if (seen != null) {
                 return seen;
             }
@@ -195,7 +195,7 @@ public final class Metadata {
     }
 
     /** @return null: the inode changed meanwhile, and nothing is known of it; not the last time */
-    private @Nullable Facts seen(Inode inode, boolean last) throws StoreException {
+    private @Nullable Attr seen(Inode inode, boolean last) throws StoreException {
         long issued = generation().issued();
         String path = table.path(inode);
         FileStatus status = path == null ? null : statusOrNull(path);
@@ -214,8 +214,8 @@ public final class Metadata {
     }
 
     /** What counts of a response. Of a directory that changes here all the time it says how it is by others. */
-    private static @Nullable Facts shown(Inode inode, Facts seen, long issued, boolean last) {
-        Facts known = inode.isNewerThan(issued) ? inode.facts() : seen;
+    private static @Nullable Attr shown(Inode inode, Attr seen, long issued, boolean last) {
+        Attr known = inode.isNewerThan(issued) ? inode.attr() : seen;
         return (known == null ? last : inode.isDirectory()) ? seen : known;
     }
 
@@ -234,7 +234,7 @@ public final class Metadata {
         if (there != null && adopts(inode, there)) {
             FileStatus whole = lost.repaired(inode, there, () -> pathOf(inode));
             if (!whole.equals(there)) {
-                inode.forgetFacts(generation().changed());
+                inode.invalidateAttr(generation().changed());
             }
             table.numbers().adopted(inode, reader.read(whole, nowNanos()).number());
             return whole;
@@ -299,18 +299,18 @@ public final class Metadata {
      * @param issued {@link Generation#issued} before the request
      * @param nowNanos for which it is said
      */
-    Facts see(Inode inode, FileStatus said, long issued, long nowNanos) {
+    Attr see(Inode inode, FileStatus said, long issued, long nowNanos) {
         inode.storedIn(said.storeNames());
-        Facts before = inode.facts();
+        Attr before = inode.attr();
         boolean stays = inode.isDirectory() && known.stay(inode, before, said, issued, nowNanos);
         FileStatus counted = stays && before != null ? said.withNames(before.lengthBytes()) : said;
         FileStatus status = times.seen(inode, counted, issued);
-        Facts now = reader.read(status, nowNanos);
+        Attr now = reader.read(status, nowNanos);
         boolean kept = inode.see(now, issued);
         if (now.number() != 0 && now.fileId() == inode.fileId()) {
             table.numbers().claim(inode, now.number(), this::isGone);
         }
-        told(inode, kept || inode.facts() == null ? before : now, now, stays);
+        told(inode, kept || inode.attr() == null ? before : now, now, stays);
         if (kept) {
             times.settle(inode, status, issued);
         }
@@ -328,7 +328,7 @@ public final class Metadata {
     }
 
     /** @param stays for a directory: what is known of its names */
-    private void told(Inode inode, @Nullable Facts before, Facts now, boolean stays) {
+    private void told(Inode inode, @Nullable Attr before, Attr now, boolean stays) {
         if (inode.isDirectory()) {
             if (!stays) {
                 notices.moved(inode, inode.dentries().dropListing());

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.spi.Errno;
@@ -30,7 +30,7 @@ public final class RestoredAlluxio {
      * @throws StoreException ESTALE: it says so of another file, which has the number of the inode's by now
      */
     void check(Inode inode, FileStatus said) throws StoreException {
-        Facts before = inode.facts();
+        Attr before = inode.attr();
         if (before == null || !isAnother(before, said)) {
             return;
         }
@@ -42,7 +42,7 @@ public final class RestoredAlluxio {
                 null);
     }
 
-    private static boolean isAnother(Facts before, FileStatus said) {
+    private static boolean isAnother(Attr before, FileStatus said) {
         return before.fileId() == said.id()
                 && before.createdSeconds() != 0
                 && said.createdSeconds() != 0
@@ -50,8 +50,8 @@ public final class RestoredAlluxio {
     }
 
     @SuppressWarnings("ReferenceEquality") // the same answer, not one that is alike
-    private synchronized void tell(Inode inode, Facts before) {
-        if (inode.facts() == before && !table.ids().isForeign(inode.node())) {
+    private synchronized void tell(Inode inode, Attr before) {
+        if (inode.attr() == before && !table.ids().isForeign(inode.node())) {
             listener.run();
         }
     }

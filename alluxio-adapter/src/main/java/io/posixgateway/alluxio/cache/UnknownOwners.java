@@ -24,7 +24,7 @@ final class UnknownOwners {
     private final int gid;
     private final AtomicBoolean reported = new AtomicBoolean();
 
-    /** @param gid that the mount shows for every file, or {@link FactsReader#AS_ALLUXIO_SAYS} */
+    /** @param gid that the mount shows for every file, or {@link AttrDecoder#AS_ALLUXIO_SAYS} */
     UnknownOwners(int gid) {
         this.gid = gid;
     }
@@ -32,7 +32,7 @@ final class UnknownOwners {
     /** The permissions to show. */
     int permissions(FileStatus status) {
         int mode = status.mode();
-        return gid != FactsReader.AS_ALLUXIO_SAYS && isMadeUp(status) ? mode | (mode & MADE_UP_MODE) >> 3 : mode;
+        return gid != AttrDecoder.AS_ALLUXIO_SAYS && isMadeUp(status) ? mode | (mode & MADE_UP_MODE) >> 3 : mode;
     }
 
     /** Nobody owns it, and no mount of ours made it or changed it. */

@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.control;
 
-import io.posixgateway.alluxio.PathFacts;
+import io.posixgateway.alluxio.PathInfo;
 import io.posixgateway.alluxio.client.FileDetails;
 import io.posixgateway.alluxio.client.RunningListings;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
 import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.alluxio.write.DirectoryRename;
@@ -29,20 +29,20 @@ final class PathInfoReplies {
      * @param aside of the whole volume: shown is what was at or below the path, or nobody knows where
      * @param running in flight, of the whole volume
      */
-    static PathInfoReply.Builder of(PathFacts path, List<SetAside.Item> aside, Running running) {
-        Facts facts = path.facts();
+    static PathInfoReply.Builder of(PathInfo path, List<SetAside.Item> aside, Running running) {
+        Attr attr = path.attr();
         FileDetails details = path.details();
         PathInfoReply.Builder reply = PathInfoReply.newBuilder()
                 .setAlluxioPath(path.alluxioPath())
                 .setNode(path.node())
-                .setFileId(facts.raw().id())
-                .setType(type(facts.mode()))
-                .setMode(facts.mode() & 07777)
-                .setUid(facts.uid())
-                .setGid(facts.gid())
-                .setLengthBytes(facts.lengthBytes())
-                .setBlockBytes(facts.raw().blockBytes())
-                .setChangedMs(facts.raw().modifiedMillis())
+                .setFileId(attr.raw().id())
+                .setType(type(attr.mode()))
+                .setMode(attr.mode() & 07777)
+                .setUid(attr.uid())
+                .setGid(attr.gid())
+                .setLengthBytes(attr.lengthBytes())
+                .setBlockBytes(attr.raw().blockBytes())
+                .setChangedMs(attr.raw().modifiedMillis())
                 .setUfsPath(details.ufsPath())
                 .setInAlluxioPercent(details.inAlluxioPercent())
                 .setOpenHandles(path.openHandles())

@@ -11,7 +11,7 @@ public final class CacheBytes {
     /** So much more or less is told to the budget, which all volumes share. */
     static final int STEP_BYTES = 1 << 16;
 
-    /** A file without its name: the inode, its facts, its places in the tables. */
+    /** A file without its name: the inode, its attributes, its places in the tables. */
     private static final int A_NODE = 150;
     /** A missing name without its bytes: the entry of its map, what leads to the name, when it was missed. */
     private static final int A_MISSING = 128;

@@ -45,7 +45,7 @@ public final class Dentries {
      * @param seenNanos when the directory was seen unchanged
      */
     public record Standing(long listedNanos, long seenNanos) {
-        /** When a file of the directory was last seen as it was when its facts were fetched. */
+        /** When a file of the directory was last seen as it was when its attributes were fetched. */
         public long sawNanos(long fetchedNanos) {
             boolean listed = fetchedNanos - listedNanos >= 0 && seenNanos - fetchedNanos > 0;
             return listed ? seenNanos : fetchedNanos;

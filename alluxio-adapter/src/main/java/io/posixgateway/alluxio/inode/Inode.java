@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file or directory that the kernel or a cache knows, and the entry of its directory that leads to it.
  *
- * <p>There may be millions: what only open, replaced or displaced files need is in {@link Rare}. {@code facts} is replaced
+ * <p>There may be millions: what only open, replaced or displaced files need is in {@link Rare}. {@code attr} is replaced
  * as a whole and may be read by anyone. The counts, the flags and {@code rare} are guarded by this object's monitor; the
  * place in the tree by that of the {@link InodeTable}; the time of the entry by that of its {@link Dentries}, though anyone
  * may read it.
@@ -18,7 +18,7 @@ public final class Inode implements Dentries.Dentry {
     private static final long AS_NODE = Long.MIN_VALUE;
     /** In place of the number of lookups: the table has let go of it. */
     private static final long DROPPED = -1;
-    /** The kernel's pages are of what {@link #facts} say. */
+    /** The kernel's pages are of what {@link #attr} say. */
     private static final byte AS_SEEN = 1;
     /** They are of what this mount wrote into the file of the id that the inode has. */
     private static final byte AS_WRITTEN = 2;
@@ -33,7 +33,7 @@ public final class Inode implements Dentries.Dentry {
 
     private final long node;
     private final @Nullable Dentries dentries;
-    private volatile @Nullable Facts facts;
+    private volatile @Nullable Attr attr;
     private volatile @Nullable Rare rare;
     volatile long seenNanos;
 
@@ -66,7 +66,7 @@ public final class Inode implements Dentries.Dentry {
 
         /** What this mount wrote, where nothing was seen since. */
         @Nullable
-        Facts written;
+        Attr written;
 
         int readers;
         int writers;
@@ -179,12 +179,12 @@ public final class Inode implements Dentries.Dentry {
     }
 
     /** What was last seen; null before the first look. */
-    public @Nullable Facts facts() {
-        return facts;
+    public @Nullable Attr attr() {
+        return attr;
     }
 
-    public synchronized void see(Facts seen) {
-        Facts before = facts;
+    public synchronized void see(Attr seen) {
+        Attr before = attr;
         if (before == null || !before.sameContent(seen)) {
             unmark(AS_SEEN);
         }
@@ -193,21 +193,21 @@ public final class Inode implements Dentries.Dentry {
     }
 
     /** Its bytes count as long as the table has this. */
-    private void keep(@Nullable Facts now) {
-        Facts before = facts;
+    private void keep(@Nullable Attr now) {
+        Attr before = attr;
         if (before != null && !isDropped()) {
             before.leave();
         }
-        facts = now;
+        attr = now;
         if (now != null && !isDropped()) {
             now.enter();
         }
         keepWritten(null);
     }
 
-    private void keepWritten(@Nullable Facts now) {
+    private void keepWritten(@Nullable Attr now) {
         Rare own = rare;
-        Facts before = own == null ? null : own.written;
+        Attr before = own == null ? null : own.written;
         if (isDropped() || before == now) {
             return;
         }
@@ -242,7 +242,7 @@ public final class Inode implements Dentries.Dentry {
     /** The table has it again. */
     synchronized void comeBack() {
         lookups = 0;
-        Facts now = facts;
+        Attr now = attr;
         if (now != null) {
             now.enter();
         }
@@ -255,7 +255,7 @@ public final class Inode implements Dentries.Dentry {
      * @param issued {@link Generation#issued} before the request
      * @return is it kept?
      */
-    public synchronized boolean see(Facts seen, long issued) {
+    public synchronized boolean see(Attr seen, long issued) {
         boolean counts = !isNewerThan(issued);
         if (counts) {
             see(seen);
@@ -266,8 +266,8 @@ public final class Inode implements Dentries.Dentry {
         return counts;
     }
 
-    private boolean isOtherContent(Facts seen) {
-        Facts own = facts;
+    private boolean isOtherContent(Attr seen) {
+        Attr own = attr;
         return own != null
                 && !isDirectory()
                 && !unlinked
@@ -293,15 +293,15 @@ public final class Inode implements Dentries.Dentry {
     }
 
     /** Keeps what this mount made of the file. */
-    public synchronized void changed(Facts now, long reached) {
+    public synchronized void changed(Attr now, long reached) {
         raise(reached);
         see(now);
     }
 
     /** The same of a directory in which this mount changed names, where nothing else was seen or made of it meanwhile. */
     @SuppressWarnings("ReferenceEquality") // what was seen since, even if it is equal, is newer
-    public synchronized boolean namesChanged(Facts before, Facts now, long reached) {
-        if (facts != before) {
+    public synchronized boolean namesChanged(Attr before, Attr now, long reached) {
+        if (attr != before) {
             return false;
         }
         boolean old = areTimesOld();
@@ -324,7 +324,7 @@ public final class Inode implements Dentries.Dentry {
     }
 
     /** The next look asks Alluxio. */
-    public synchronized void forgetFacts(long reached) {
+    public synchronized void invalidateAttr(long reached) {
         raise(reached);
         keep(null);
         unmark(AS_SEEN);
@@ -335,16 +335,16 @@ public final class Inode implements Dentries.Dentry {
      *
      * @param written what it is since then, but for Alluxio's time of it; null: that is not known
      */
-    public synchronized void forgetFacts(@Nullable Facts written, long reached) {
-        forgetFacts(reached);
+    public synchronized void invalidateAttr(@Nullable Attr written, long reached) {
+        invalidateAttr(reached);
         keepWritten(written);
     }
 
     /** Takes what this mount wrote for what was seen: it is about to lose its name. Null: others were asked since, or it is not known. */
-    public synchronized @Nullable Facts recallWritten() {
+    public synchronized @Nullable Attr recallWritten() {
         Rare own = rare;
-        Facts written = own == null ? null : own.written;
-        if (written == null || facts != null || written.fileId() != fileId()) {
+        Attr written = own == null ? null : own.written;
+        if (written == null || attr != null || written.fileId() != fileId()) {
             return null;
         }
         see(written);
@@ -508,11 +508,11 @@ public final class Inode implements Dentries.Dentry {
     }
 
     /**
-     * May the kernel keep its pages of this file, which is opened with these facts? Yes if the content is as at the last
+     * May the kernel keep its pages of this file, which is opened with these attributes? Yes if the content is as at the last
      * open, and nothing else was seen or forgotten since; or if it is what this mount wrote, which is in those pages.
      */
-    public synchronized boolean keepsPages(Facts now) {
-        Facts seen = facts;
+    public synchronized boolean keepsPages(Attr now) {
+        Attr seen = attr;
         boolean current = seen != null && seen.sameContent(now);
         boolean keeps = current && (is(AS_SEEN) || (is(AS_WRITTEN) && now.fileId() == fileId()));
         if (current) {
@@ -530,20 +530,20 @@ public final class Inode implements Dentries.Dentry {
 
     /** Of what the kernel's pages are is not known any more; what was seen of the file neither. */
     public synchronized void forgetPages(long reached) {
-        forgetFacts(reached);
+        invalidateAttr(reached);
         unmark(AS_SEEN);
         unmark(AS_WRITTEN);
     }
 
     /** Are the kernel's pages of this content, for all that happened since it was opened with it? */
-    public synchronized boolean hasPagesOf(Facts opened) {
-        Facts seen = facts;
+    public synchronized boolean hasPagesOf(Attr opened) {
+        Attr seen = attr;
         return is(AS_SEEN) && writers() == 0 && seen != null && seen.sameContent(opened);
     }
 
     /** Is it a regular file by what was last seen? */
     public boolean isRegular() {
-        Facts seen = facts;
+        Attr seen = attr;
         return seen != null && Stat.isRegular(seen.mode());
     }
 }

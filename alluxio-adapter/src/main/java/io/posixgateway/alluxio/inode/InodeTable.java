@@ -48,7 +48,7 @@ public final class InodeTable {
     /**
      * @param rootPath path in Alluxio of the mount's root
      * @param rootFileId its file id
-     * @param bytes of this table alone; what the facts of its inodes take is counted there
+     * @param bytes of this table alone; what the attributes of its inodes take is counted there
      * @param names between the names here and those in Alluxio's paths, where the under file system takes all that Alluxio takes
      */
     public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes, NameCodec names, Clock clock) {
@@ -245,7 +245,7 @@ public final class InodeTable {
         ids.beginAnew();
         laterIds.clear();
         root.changeFileId(NO_FILE);
-        root.forgetFacts(generation.changed());
+        root.invalidateAttr(generation.changed());
         return before;
     }
 
@@ -273,9 +273,9 @@ public final class InodeTable {
                     fresh.markOurs();
                 }
                 fresh.changeNumber(inode.number());
-                Facts facts = inode.facts();
-                if (facts != null) {
-                    fresh.see(facts);
+                Attr attr = inode.attr();
+                if (attr != null) {
+                    fresh.see(attr);
                 }
                 found(inode.fileId(), fresh);
                 attach(parent, name, fresh, nowNanos);

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.PathFacts;
+import io.posixgateway.alluxio.PathInfo;
 import io.posixgateway.alluxio.VolumeCounts;
 import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.bypass.BypassCounts;
@@ -194,7 +194,7 @@ public final class ServedVolume {
     }
 
     /** What is known of one path, and how an open of it would be read. Waits for Alluxio. */
-    public PathFacts inspect(String path) throws ServiceException {
+    public PathInfo inspect(String path) throws ServiceException {
         try {
             FileTree.names(path, files.names());
             return files.inspect(path);

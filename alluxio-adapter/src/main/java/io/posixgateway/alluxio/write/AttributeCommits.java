@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -15,9 +15,9 @@ final class AttributeCommits {
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
 
-    AttributeCommits(Store store, Metadata metadata, InodeTable table, FactsReader reader) {
+    AttributeCommits(Store store, Metadata metadata, InodeTable table, AttrDecoder reader) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -30,10 +30,10 @@ final class AttributeCommits {
      */
     void settleTime(DirtyFile dirtyFile) {
         Instant written = dirtyFile.writtenAt();
-        FileStatus before = dirtyFile.facts.raw();
+        FileStatus before = dirtyFile.attr.raw();
         FileStatus after = written == null ? before : AttributeEdit.written(before, written);
         if (!after.equals(before)) {
-            dirtyFile.facts = reader.read(after, dirtyFile.facts.fetchedNanos());
+            dirtyFile.attr = reader.read(after, dirtyFile.attr.fetchedNanos());
             dirtyFile.unsent = dirtyFile.unsent == Unsent.ALL ? Unsent.ALL : Unsent.TIME;
         }
     }
@@ -47,7 +47,7 @@ final class AttributeCommits {
         settleTime(dirtyFile);
         if (dirtyFile.unsent == Unsent.TIME) {
             store.change(
-                    path, new Store.Change(null, null, null, dirtyFile.facts.raw().xattrs()));
+                    path, new Store.Change(null, null, null, dirtyFile.attr.raw().xattrs()));
             dirtyFile.unsent = Unsent.NOTHING;
         }
     }
@@ -56,11 +56,11 @@ final class AttributeCommits {
     void send(DirtyFile dirtyFile) throws StoreException {
         settleTime(dirtyFile);
         if (dirtyFile.unsent != Unsent.NOTHING) {
-            FileStatus raw = dirtyFile.facts.raw();
+            FileStatus raw = dirtyFile.attr.raw();
             try {
                 store.change(metadata.pathOf(dirtyFile.inode), new Store.Change(raw.mode(), null, null, raw.xattrs()));
             } finally {
-                dirtyFile.inode.forgetFacts(table.generation().changed()); // with an unknown outcome, too
+                dirtyFile.inode.invalidateAttr(table.generation().changed()); // with an unknown outcome, too
             }
             dirtyFile.unsent = Unsent.NOTHING;
         }

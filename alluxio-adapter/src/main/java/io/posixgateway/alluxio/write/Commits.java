@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.alluxio.inode.NodeIds;
@@ -76,7 +76,7 @@ final class Commits {
         dirtyFile.inode.wrote();
         end(dirtyFile, false);
         committer.attributes.send(dirtyFile);
-        dirtyFile.inode.forgetFacts(metadata.generation().changed());
+        dirtyFile.inode.invalidateAttr(metadata.generation().changed());
     }
 
     /**
@@ -105,7 +105,7 @@ final class Commits {
         } finally {
             boolean lost = dirtyFile.is(Phase.LOST);
             if (lost || dirtyFile.isIncomplete()) {
-                committer.nameReservations.remove(dirtyFile.path(), dirtyFile.facts.raw().id());
+                committer.nameReservations.remove(dirtyFile.path(), dirtyFile.attr.raw().id());
             }
             if (keep || !dirtyFile.is(Phase.UNSTABLE) || !recommits.keep(dirtyFile)) {
                 end(dirtyFile, keep && !lost);
@@ -132,14 +132,14 @@ final class Commits {
             return false;
         }
         DirtyState last = dirtyFile.state();
-        Facts left = dirtyFile.left();
+        Attr left = dirtyFile.left();
         dirtyFile.become(DirtyState.Plain.CLOSED);
         if (last instanceof StreamingUpload upload) {
             upload.sink.cancel();
         }
         committer.nameReservations.ended(dirtyFile.creation);
         // First, so that nobody who finds no dirty file finds what was seen before its commit.
-        dirtyFile.inode.forgetFacts(left, metadata.generation().changed());
+        dirtyFile.inode.invalidateAttr(left, metadata.generation().changed());
         if (dirtyFiles.get(dirtyFile.inode.node()) == dirtyFile) {
             dirtyFiles.remove(dirtyFile.inode.node());
         }
@@ -155,7 +155,7 @@ final class Commits {
     boolean again(DirtyFile dirtyFile) throws StoreException {
         dirtyFile.lock.lock();
         try {
-            boolean changed = dirtyFile.inode.fileId() != dirtyFile.facts.raw().id();
+            boolean changed = dirtyFile.inode.fileId() != dirtyFile.attr.raw().id();
             if (changed || dirtyFiles.putIfAbsent(dirtyFile.inode.node(), dirtyFile) != null) {
                 return false;
             }

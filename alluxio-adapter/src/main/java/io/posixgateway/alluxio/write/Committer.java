@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.DirectoryTimes;
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
@@ -10,7 +10,7 @@ import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.PathLocks;
@@ -43,7 +43,7 @@ public final class Committer {
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
     private final @Nullable NodeIdRemapLog nodes;
     private final SillyRenames sillyRenames;
     final FileReplacer replacer;
@@ -60,7 +60,7 @@ public final class Committer {
             Store store,
             Metadata metadata,
             InodeTable table,
-            FactsReader reader,
+            AttrDecoder reader,
             @Nullable NodeIdRemapLog nodes,
             SillyRenames sillyRenames,
             FileReplacer replacer,
@@ -201,7 +201,7 @@ public final class Committer {
             commitContent(dirtyFile, attempt);
         }
         attributes.send(dirtyFile);
-        dirtyFile.inode.forgetFacts(table.generation().changed());
+        dirtyFile.inode.invalidateAttr(table.generation().changed());
     }
 
     /** Where that fails, a new file has its name no more. */
@@ -254,7 +254,7 @@ public final class Committer {
 
     /** Removes the incomplete file of a new one. Returns whether another file is there. */
     private boolean giveUpName(DirtyFile dirtyFile, String path) throws StoreException {
-        boolean taken = AbandonedCreates.remove(store, path, dirtyFile.facts.raw().id());
+        boolean taken = AbandonedCreates.remove(store, path, dirtyFile.attr.raw().id());
         dirtyFile.become(taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
         return taken;
     }
@@ -291,7 +291,7 @@ public final class Committer {
         long before = inode.fileId();
         String path = attempt.path;
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + TempNames.make();
-        FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(dirtyFile.facts, store.user()), inode.number());
+        FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(dirtyFile.attr, store.user()), inode.number());
         sillyRenames.add(new SillyRenames.Hidden(hidden, 0, 0));
         FileSink sink;
         try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
@@ -304,7 +304,7 @@ public final class Committer {
                 table.adopt(inode, fileId, metadata.nowNanos());
             }
         }
-        dirtyFile.facts = reader.read(raw, dirtyFile.facts.fetchedNanos());
+        dirtyFile.attr = reader.read(raw, dirtyFile.attr.fetchedNanos());
         dirtyFile.unsent = Unsent.NOTHING;
         committed(dirtyFile, path, inode.fileId(), sink);
         if (again) {
@@ -324,10 +324,10 @@ public final class Committer {
                 checkStill(inode, attempt.path);
             }
             checkOwn(dirtyFile);
-            Facts made = reader.read(
-                    dirtyFile.facts.raw().withContent(sink.fileId(), dirtyFile.spool.lengthBytes()),
-                    dirtyFile.facts.fetchedNanos());
-            return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, dirtyFile.facts);
+            Attr made = reader.read(
+                    dirtyFile.attr.raw().withContent(sink.fileId(), dirtyFile.spool.lengthBytes()),
+                    dirtyFile.attr.fetchedNanos());
+            return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, dirtyFile.attr);
         } catch (StoreException e) {
             sink.cancel();
             retract(inode, sink.fileId());
@@ -400,9 +400,9 @@ public final class Committer {
         dirtyFile.become(late.concern(path) ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED);
         int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
         dirtyFile.isNow(new Origin(dirtyFile.inode.node(), fileId, path, dirtyFile.spool.lengthBytes(), 0, madeSeconds));
-        FileStatus raw = dirtyFile.facts.raw().withContent(fileId, dirtyFile.spool.lengthBytes());
+        FileStatus raw = dirtyFile.attr.raw().withContent(fileId, dirtyFile.spool.lengthBytes());
         long blockBytes = fileId == sink.fileId() ? sink.blockBytes() : 0;
-        dirtyFile.facts = reader.read(raw.cut(blockBytes), dirtyFile.facts.fetchedNanos());
+        dirtyFile.attr = reader.read(raw.cut(blockBytes), dirtyFile.attr.fetchedNanos());
     }
 
     /** Wherever it is by now. */

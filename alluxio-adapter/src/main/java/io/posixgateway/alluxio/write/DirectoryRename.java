@@ -1,14 +1,14 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.KernelNotices;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.PosixExtras;
@@ -44,7 +44,7 @@ public final class DirectoryRename {
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
     private final KernelNotices notices;
     private final Notes notes;
     private final FileMoves files;
@@ -62,7 +62,7 @@ public final class DirectoryRename {
     public record Notes(@Nullable NodeIdRemapLog nodes, DirectoryRenameLog renames) {}
 
     public DirectoryRename(
-            Store store, Metadata metadata, InodeTable table, FactsReader reader, KernelNotices notices, Notes notes) {
+            Store store, Metadata metadata, InodeTable table, AttrDecoder reader, KernelNotices notices, Notes notes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -202,7 +202,7 @@ public final class DirectoryRename {
 
     private void move(String from, String to, FileStatus source, RenameProgress progress) throws StoreException {
         Inode here = table.known(source.id());
-        Facts before = here != null ? metadata.facts(here) : reader.read(source, metadata.nowNanos());
+        Attr before = here != null ? metadata.attr(here) : reader.read(source, metadata.nowNanos());
         Inode known = here != null ? here : knownToKernel(source.id());
         boolean begins = make(to, source);
         progress.begun = true;
@@ -358,7 +358,7 @@ public final class DirectoryRename {
     }
 
     /** The directory is what the old one was, for everyone, and the same node for this mount. */
-    private void finish(String to, FileStatus source, Facts before) throws StoreException {
+    private void finish(String to, FileStatus source, Attr before) throws StoreException {
         FileStatus made = store.status(to);
         long number = before.number() != 0 ? before.number() : InodeTable.nodeOf(source.id());
         FileStatus same = AttributeEdit.numbered(AttributeEdit.ownedBy(before, made.owner()), number);
@@ -369,7 +369,7 @@ public final class DirectoryRename {
         if (known != null) {
             metadata.times().gone(known);
             table.replaced(known, made.id(), metadata.nowNanos());
-            known.forgetFacts(table.generation().changed());
+            known.invalidateAttr(table.generation().changed());
         }
     }
 

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.CreationLog.Creation;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
@@ -38,7 +38,7 @@ final class DirtyFile {
     final Spool spool;
     final DirtyFileRecord record;
     /** What the file is but for its content: replaced when its attributes change. */
-    Facts facts;
+    Attr attr;
     /** What of the attributes Alluxio does not have yet. */
     Unsent unsent = Unsent.NOTHING;
     /** The last commit failed. */
@@ -74,26 +74,26 @@ final class DirtyFile {
      * @param changed when that was, or the attributes were changed later
      */
     private record Shown(
-            Facts facts,
+            Attr attr,
             long lengthBytes,
             @Nullable Instant written,
             @Nullable Instant changed) {}
 
-    DirtyFile(Inode inode, Spool spool, DirtyFileRecord record, Facts facts, Clock clock, DirtyState state) {
+    DirtyFile(Inode inode, Spool spool, DirtyFileRecord record, Attr attr, Clock clock, DirtyState state) {
         this.clock = clock;
         this.state = state;
         this.inode = inode;
         this.spool = spool;
         this.record = record;
-        this.facts = facts;
-        this.shown = new Shown(facts, facts.lengthBytes(), null, null);
+        this.attr = attr;
+        this.shown = new Shown(attr, attr.lengthBytes(), null, null);
     }
 
     private Shown now() {
         Instant written = changed;
-        Instant before = written == null ? null : AttributeEdit.changed(facts.raw());
+        Instant before = written == null ? null : AttributeEdit.changed(attr.raw());
         boolean later = written != null && before != null && before.isAfter(written);
-        return new Shown(facts, lengthBytes(), written, later ? before : written);
+        return new Shown(attr, lengthBytes(), written, later ? before : written);
     }
 
     /**
@@ -124,7 +124,7 @@ final class DirtyFile {
     void unlock() {
         Shown before = shown;
         boolean isShown =
-                before.facts == facts && before.lengthBytes == lengthBytes() && Objects.equals(before.written, changed);
+                before.attr == attr && before.lengthBytes == lengthBytes() && Objects.equals(before.written, changed);
         if (!isShown && !is(Phase.CLOSED)) {
             shown = now();
         }
@@ -292,7 +292,7 @@ final class DirtyFile {
             return;
         }
         try {
-            record.doubt(inode.node(), facts.raw().id(), unstable.path());
+            record.doubt(inode.node(), attr.raw().id(), unstable.path());
         } catch (StoreException e) {
             LOG.warn("The next process will upload {} again: {}", unstable.path(), e.getMessage());
         }
@@ -319,14 +319,14 @@ final class DirtyFile {
     }
 
     /** Any thread. */
-    Facts shownFacts() {
-        return shown.facts;
+    Attr shownAttr() {
+        return shown.attr;
     }
 
     /** Any thread. */
     void show(Attributes attributes) {
         Shown now = shown;
-        now.facts.show(inode.number(), attributes);
+        now.attr.show(inode.number(), attributes);
         attributes.sizeBytes = now.lengthBytes;
         attributes.blocks = (attributes.sizeBytes + 511) / 512;
         Instant written = now.written;
@@ -341,10 +341,10 @@ final class DirtyFile {
 
     /** What the file is in Alluxio, but for the time there; null: Alluxio lacks something of it, or that is not known. */
     @Nullable
-    Facts left() {
+    Attr left() {
         boolean isWhole = is(Phase.COMMITTED) && unsent == Unsent.NOTHING;
-        boolean isThis = facts.fileId() == inode.fileId() && !inode.unlinked();
-        return isWhole && isThis && facts.blockBytes() > 0 ? facts : null;
+        boolean isThis = attr.fileId() == inode.fileId() && !inode.unlinked();
+        return isWhole && isThis && attr.blockBytes() > 0 ? attr : null;
     }
 
     /** The next process goes on with it: the spool file has the time that was shown. */

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -70,7 +70,7 @@ public final class DirtyFileRecovery {
             KnownAlluxio alluxio,
             Metadata metadata,
             InodeTable table,
-            FactsReader reader,
+            AttrDecoder reader,
             SpoolFolder folder,
             NodeIdRemapLog nodes) {
         this.alluxio = alluxio;

@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
@@ -27,7 +27,7 @@ final class DirtyFileRestorer {
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
     private final SpoolFolder folder;
     private final NodeIdRemapLog nodes;
     private final Returned returned;
@@ -35,7 +35,7 @@ final class DirtyFileRestorer {
     boolean goesOn;
 
     DirtyFileRestorer(
-            Store store, Metadata metadata, InodeTable table, FactsReader reader, SpoolFolder folder, NodeIdRemapLog nodes) {
+            Store store, Metadata metadata, InodeTable table, AttrDecoder reader, SpoolFolder folder, NodeIdRemapLog nodes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -74,9 +74,9 @@ final class DirtyFileRestorer {
         boolean gone = record.isUnstable() && where(inode.fileId()) == null;
         Spool content = folder.open(spool);
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
-        Facts facts = reader.read(status, metadata.nowNanos());
+        Attr attr = reader.read(status, metadata.nowNanos());
         DirtyState state = state(record, content, gone);
-        DirtyFile dirtyFile = new DirtyFile(inode, content, record, facts, metadata.clock(), state);
+        DirtyFile dirtyFile = new DirtyFile(inode, content, record, attr, metadata.clock(), state);
         dirtyFile.restore();
         return dirtyFile;
     }

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongTable;
 import io.posixgateway.alluxio.recovery.Phase;
@@ -75,10 +75,10 @@ class DirtyFileTable {
         return dirtyFile == null || dirtyFile.is(Phase.CLOSED) ? NO_DIRTY_FILE : dirtyFile.shownBytes();
     }
 
-    /** The facts of a file that is being changed, but for its length and time; null: it is not. Never waits. */
-    public @Nullable Facts facts(Inode inode) {
+    /** The attributes of a file that is being changed, but for its length and time; null: it is not. Never waits. */
+    public @Nullable Attr attr(Inode inode) {
         DirtyFile dirtyFile = dirtyFiles.get(inode.node());
-        return dirtyFile == null || dirtyFile.is(Phase.CLOSED) ? null : dirtyFile.shownFacts();
+        return dirtyFile == null || dirtyFile.is(Phase.CLOSED) ? null : dirtyFile.shownAttr();
     }
 
     /** One that an earlier process left. */

@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileSink;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.NodeIds;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
@@ -26,7 +26,7 @@ import java.nio.ByteBuffer;
 public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     private final Store store;
     private final Metadata metadata;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
     private final SpoolFolder folder;
     private final Committer committer;
     private final StreamingUploads streams;
@@ -39,7 +39,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     public DirtyFiles(
             Store store,
             Metadata metadata,
-            FactsReader reader,
+            AttrDecoder reader,
             SpoolFolder folder,
             Committer committer,
             long streamFromBytes) {
@@ -84,7 +84,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     }
 
     /** A new file, whose name is taken in Alluxio. */
-    public void created(Inode inode, FileSink reserved, Facts facts, PendingCreate made) throws StoreException {
+    public void created(Inode inode, FileSink reserved, Attr attr, PendingCreate made) throws StoreException {
         made.record.identify(inode.node(), inode.fileId());
         String path = made.record.content().path();
         int madeSeconds = (int) (reserved.madeMillis() / 1000);
@@ -94,7 +94,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         }
         made.record.mark(Phase.SPOOLED);
         DirtyState state = new DirtyState.Created(reserved, metadata.nowNanos(), false);
-        DirtyFile dirtyFile = new DirtyFile(inode, made.spool, made.record, facts, metadata.clock(), state);
+        DirtyFile dirtyFile = new DirtyFile(inode, made.spool, made.record, attr, metadata.clock(), state);
         dirtyFile.creation = made.record.isStored() ? null : made.creation();
         dirtyFiles.put(inode.node(), dirtyFile);
     }
@@ -112,17 +112,17 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     public void begin(Inode inode, long mostBytes) throws StoreException {
         withheld.check(inode.node(), false);
         while (!has(inode)) {
-            Facts facts = metadata.refresh(inode);
+            Attr attr = metadata.refresh(inode);
             // What cannot be made anew is refused now, not at its commit.
-            AttributeEdit.ownedBy(facts, store.user());
-            DirtyFile dirtyFile = originals.dirtyFile(inode, facts, mostBytes > 0);
+            AttributeEdit.ownedBy(attr, store.user());
+            DirtyFile dirtyFile = originals.dirtyFile(inode, attr, mostBytes > 0);
             dirtyFile.lock.lock();
             try {
                 if (dirtyFiles.putIfAbsent(inode.node(), dirtyFile) != null) {
                     DirtyFile.remove(dirtyFile.spool, dirtyFile.record, false);
                     continue;
                 }
-                copy(dirtyFile, Math.min(mostBytes, facts.lengthBytes()));
+                copy(dirtyFile, Math.min(mostBytes, attr.lengthBytes()));
             } finally {
                 dirtyFile.unlock();
             }
@@ -144,10 +144,10 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
             isWhole = true;
         } finally {
             if (!isWhole) {
-                Facts facts = dirtyFile.facts;
+                Attr attr = dirtyFile.attr;
                 commits.end(dirtyFile, false);
                 if (dirtyFile.inode.unlinked()) {
-                    dirtyFile.inode.see(facts); // nobody else knows them
+                    dirtyFile.inode.see(attr); // nobody else knows them
                 }
             }
         }
@@ -251,9 +251,9 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     /** Changes attributes of a file that is being changed; 0 or NO_DIRTY_FILE. */
     public int change(Inode inode, boolean givesTime, AttributeEdit.Edit edit) throws StoreException {
         return with(inode, true, dirtyFile -> {
-            Facts changed = reader.read(edit.of(dirtyFile.facts), dirtyFile.facts.fetchedNanos());
+            Attr changed = reader.read(edit.of(dirtyFile.attr), dirtyFile.attr.fetchedNanos());
             dirtyFile.change(changed.raw(), givesTime); // where that cannot be recorded, nothing is changed
-            dirtyFile.facts = changed;
+            dirtyFile.attr = changed;
             return 0;
         });
     }

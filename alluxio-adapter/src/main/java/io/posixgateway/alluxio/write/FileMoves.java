@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
@@ -32,10 +32,10 @@ final class FileMoves {
     private final Store store;
     private final Metadata metadata;
     private final InodeTable table;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
     private final LostAttributes lost;
 
-    FileMoves(Store store, Metadata metadata, InodeTable table, FactsReader reader) {
+    FileMoves(Store store, Metadata metadata, InodeTable table, AttrDecoder reader) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -167,7 +167,7 @@ final class FileMoves {
         }
         Inode known = table.known(source.id());
         if (known != null && table.adopt(known, there.id(), metadata.nowNanos())) {
-            known.forgetFacts(table.generation().changed());
+            known.invalidateAttr(table.generation().changed());
         }
     }
 

@@ -1,11 +1,11 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.RenameLog;
@@ -63,7 +63,7 @@ public final class FileReplacer {
             Clock clock,
             RetryQueue retries,
             InodeTable table,
-            FactsReader reader,
+            AttrDecoder reader,
             RenameLog log,
             SillyRenames sillyRenames) {
         this.store = store;
@@ -84,7 +84,7 @@ public final class FileReplacer {
      * @throws StoreException ENOENT: another client removed the file; EISDIR: another client put a directory there, which stays; EIO if
      *     it cannot be recorded, before anything is done; else the old file stays, unless {@link UnfinishedRenames#has}
      */
-    public long replace(Renaming renaming, @Nullable Facts renamed, @Nullable Facts replaced) throws StoreException {
+    public long replace(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
         if (!store.deletesToReplace(renaming.to())) {
             replaceInOneStep(renaming, replaced);
             return renaming.fileId();
@@ -104,7 +104,7 @@ public final class FileReplacer {
      * The under file system does it in one step. But Alluxio has dropped what has the name by then, with its attributes, and does not take
      * that back where the under file system refuses: a file that only workers had is no more. Then the new one is not to go, too.
      */
-    private void replaceInOneStep(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+    private void replaceInOneStep(Renaming renaming, @Nullable Attr replaced) throws StoreException {
         try {
             store.rename(renaming.from(), renaming.to(), true);
         } catch (StoreException e) {
@@ -136,7 +136,7 @@ public final class FileReplacer {
     }
 
     /** As {@link #sent}; after a failure that nobody expects, as of a class that is missing, the file may be the only copy, too. */
-    private boolean sentSurely(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+    private boolean sentSurely(Renaming renaming, @Nullable Attr replaced) throws StoreException {
         try {
             return sent(renaming, replaced);
         } catch (RuntimeException | Error e) {
@@ -146,7 +146,7 @@ public final class FileReplacer {
     }
 
     /** Sends it until it is in place. Was it answered, so that Alluxio knows of it? */
-    private boolean sent(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+    private boolean sent(Renaming renaming, @Nullable Attr replaced) throws StoreException {
         long beganNanos = clock.nanos();
         for (int waits = 0; ; waits++) {
             try {
@@ -168,7 +168,7 @@ public final class FileReplacer {
     }
 
     /** After a failure: what is found, or has become of it now. */
-    private Outcome resolved(Renaming renaming, @Nullable Facts replaced, StoreException failure)
+    private Outcome resolved(Renaming renaming, @Nullable Attr replaced, StoreException failure)
             throws StoreException {
         if (BEFORE_ANYTHING.contains(failure.errno())) {
             return Outcome.TARGET_STAYS;
@@ -196,7 +196,7 @@ public final class FileReplacer {
     }
 
     /** As {@link FreeRenames#run}. */
-    public void renameToFree(Renaming renaming, @Nullable Facts renamed) throws StoreException {
+    public void renameToFree(Renaming renaming, @Nullable Attr renamed) throws StoreException {
         free.run(renaming, renamed);
     }
 

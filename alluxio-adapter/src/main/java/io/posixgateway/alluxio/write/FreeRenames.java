@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
@@ -47,7 +47,7 @@ final class FreeRenames {
      * @throws StoreException EEXIST: something has the name by now, a copy of the file perhaps, and the file its own; else the file has its
      *     own name alone, unless {@link UnfinishedRenames#has}
      */
-    void run(Renaming renaming, @Nullable Facts renamed) throws StoreException {
+    void run(Renaming renaming, @Nullable Attr renamed) throws StoreException {
         if (renamed == null) {
             takeFree(renaming);
             return;
@@ -67,7 +67,7 @@ final class FreeRenames {
         });
     }
 
-    private void copyToFree(Renaming renaming, Facts renamed) throws StoreException {
+    private void copyToFree(Renaming renaming, Attr renamed) throws StoreException {
         try {
             takeFree(renaming);
         } catch (StoreException e) {
@@ -118,7 +118,7 @@ final class FreeRenames {
         try {
             FileStatus source = Existing.orNull(() -> store.status(renaming.from()));
             if (source != null && source.id() == renaming.fileId()) {
-                outcomes.ofFree(renaming, outcomes.facts(source));
+                outcomes.ofFree(renaming, outcomes.attr(source));
             }
             log.free.remove(renaming);
             return true;

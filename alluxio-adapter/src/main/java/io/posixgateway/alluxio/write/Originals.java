@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileSource;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
 import io.posixgateway.alluxio.recovery.Origin;
@@ -39,17 +39,17 @@ public final class Originals {
      *
      * @param copied will content be copied? EBUSY if it is not complete
      */
-    DirtyFile dirtyFile(Inode inode, Facts facts, boolean copied) throws StoreException {
-        if (copied && !facts.raw().complete()) {
+    DirtyFile dirtyFile(Inode inode, Attr attr, boolean copied) throws StoreException {
+        if (copied && !attr.raw().complete()) {
             throw new StoreException(Errno.EBUSY, "Another client writes " + metadata.pathOf(inode), null);
         }
         Spool spool = folder.make();
         try {
             DirtyFileRecord.Content content =
-                    new DirtyFileRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), facts.raw());
+                    new DirtyFileRecord.Content(inode.node(), inode.fileId(), metadata.pathOf(inode), attr.raw());
             DirtyFileRecord record = folder.record(spool, content);
-            record.began(of(inode, content.path(), facts.raw()));
-            return new DirtyFile(inode, spool, record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
+            record.began(of(inode, content.path(), attr.raw()));
+            return new DirtyFile(inode, spool, record, attr, metadata.clock(), DirtyState.Plain.COMMITTED);
         } catch (StoreException e) {
             spool.close(false);
             throw e;

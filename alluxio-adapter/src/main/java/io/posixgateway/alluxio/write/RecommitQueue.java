@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.NodeIds;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
@@ -171,8 +171,8 @@ final class RecommitQueue implements AutoCloseable {
             if (commits.has(inode)) {
                 return false;
             }
-            Facts facts = metadata.refresh(inode);
-            return isStill(kept, inode, facts) ? committed(kept, inode, facts) : isReplaced(kept, facts);
+            Attr attr = metadata.refresh(inode);
+            return isStill(kept, inode, attr) ? committed(kept, inode, attr) : isReplaced(kept, attr);
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
@@ -197,15 +197,15 @@ final class RecommitQueue implements AutoCloseable {
     }
 
     /** Another has the name now: by a late write of a worker, over what was the last here, or as it should. */
-    private boolean isReplaced(Kept kept, Facts facts) {
-        boolean late = isReloaded(kept, facts) && isLast(kept);
+    private boolean isReplaced(Kept kept, Attr attr) {
+        boolean late = isReloaded(kept, attr) && isLast(kept);
         return late ? isSetAside(kept, LOADED) : dropped(kept);
     }
 
     /** Once more; false: it has to be done another time. */
-    private boolean committed(Kept kept, Inode inode, Facts facts) {
+    private boolean committed(Kept kept, Inode inode, Attr attr) {
         kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
-        DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, facts, metadata.clock(), DirtyState.Plain.COMMITTED);
+        DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, attr, metadata.clock(), DirtyState.Plain.COMMITTED);
         try {
             boolean safe = metadata.pathLocks().shared(dirtyFile.inode, () -> commits.again(dirtyFile));
             if (safe) {
@@ -219,9 +219,9 @@ final class RecommitQueue implements AutoCloseable {
     }
 
     /** Has the file the content that was committed, and a name? */
-    private boolean isStill(Kept kept, Inode inode, Facts facts) throws StoreException {
-        return facts.raw().id() == kept.record.content().fileId()
-                && facts.raw().lengthBytes() == kept.spool.lengthBytes()
+    private boolean isStill(Kept kept, Inode inode, Attr attr) throws StoreException {
+        return attr.raw().id() == kept.record.content().fileId()
+                && attr.raw().lengthBytes() == kept.spool.lengthBytes()
                 && !inode.unlinked()
                 && !TempNames.isOf(metadata.pathOf(inode));
     }
@@ -235,8 +235,8 @@ final class RecommitQueue implements AutoCloseable {
                 == kept;
     }
 
-    private static boolean isReloaded(Kept kept, Facts facts) {
-        return facts.raw().id() != kept.record.content().fileId() && RevivedNames.isLoaded(facts.raw());
+    private static boolean isReloaded(Kept kept, Attr attr) {
+        return attr.raw().id() != kept.record.content().fileId() && RevivedNames.isLoaded(attr.raw());
     }
 
     private static boolean dropped(Kept kept) {

@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.FactsReader;
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.LostAttributes;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
@@ -25,10 +25,10 @@ final class RenameOutcomes {
     private final Store store;
     private final Clock clock;
     private final InodeTable table;
-    private final FactsReader reader;
+    private final AttrDecoder reader;
     private final LostAttributes lost;
 
-    RenameOutcomes(Store store, Clock clock, InodeTable table, FactsReader reader) {
+    RenameOutcomes(Store store, Clock clock, InodeTable table, AttrDecoder reader) {
         this.store = store;
         this.clock = clock;
         this.table = table;
@@ -49,7 +49,7 @@ final class RenameOutcomes {
     }
 
     /** Of one to a name that nobody had, by a copy. */
-    Outcome ofFree(Renaming renaming, Facts renamed) throws StoreException {
+    Outcome ofFree(Renaming renaming, Attr renamed) throws StoreException {
         String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
         if (renaming.to().equals(at)) {
             return Outcome.IN_PLACE;
@@ -76,7 +76,7 @@ final class RenameOutcomes {
      *
      * @param replaced the file there; null: nothing is known of it
      */
-    Outcome of(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+    Outcome of(Renaming renaming, @Nullable Attr replaced) throws StoreException {
         String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
         if (renaming.to().equals(at)) {
             return Outcome.IN_PLACE;
@@ -102,7 +102,7 @@ final class RenameOutcomes {
     }
 
     /** As {@link #of}, and the file gets its name if nothing has it. */
-    Outcome completed(Renaming renaming, @Nullable Facts replaced) throws StoreException {
+    Outcome completed(Renaming renaming, @Nullable Attr replaced) throws StoreException {
         Outcome outcome = of(renaming, replaced);
         if (outcome == Outcome.TARGET_MISSING) {
             store.rename(renaming.from(), renaming.to(), false);
@@ -114,7 +114,7 @@ final class RenameOutcomes {
 
     /** Of one over a file, in one step: one look; null: Alluxio does not answer. */
     @Nullable
-    Outcome ofOneStep(Renaming renaming, @Nullable Facts replaced) {
+    Outcome ofOneStep(Renaming renaming, @Nullable Attr replaced) {
         try {
             String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
             if (!renaming.from().equals(at)) {
@@ -138,7 +138,7 @@ final class RenameOutcomes {
      * After a copy in parts, or one that the master does not know of, Alluxio may have it as another file, with another id and without
      * its attributes, which it gets back.
      */
-    long idAfterCopy(Renaming renaming, @Nullable Facts renamed) {
+    long idAfterCopy(Renaming renaming, @Nullable Attr renamed) {
         try {
             FileStatus now = store.status(renaming.to());
             boolean anew = now.id() != renaming.fileId() && now.xattrs().isEmpty() && !now.directory();
@@ -153,7 +153,7 @@ final class RenameOutcomes {
     }
 
     /** Of a file that Alluxio dropped, and has loaded anew. */
-    void giveBackAttributes(Renaming renaming, FileStatus there, @Nullable Facts replaced) throws StoreException {
+    void giveBackAttributes(Renaming renaming, FileStatus there, @Nullable Attr replaced) throws StoreException {
         if (replaced != null
                 && there.id() != replaced.fileId()
                 && !there.directory()
@@ -166,11 +166,11 @@ final class RenameOutcomes {
      * Was the master killed when the store had done all of it and the journal had nothing of that? Asked for again, it would delete
      * the only copy: the object of the old name is gone.
      */
-    private boolean isGone(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
+    private boolean isGone(Renaming renaming, FileStatus source, FileStatus there, @Nullable Attr replaced)
             throws StoreException {
         boolean anew = isAlike(source, there) && !isReplaced(there, replaced);
         if (anew && there.xattrs().isEmpty()) {
-            lost.restore(renaming.to(), there, facts(source)); // first, while they are known
+            lost.restore(renaming.to(), there, attr(source)); // first, while they are known
         }
         return Existing.orNull(() -> store.compared(renaming.from())) == null;
     }
@@ -180,27 +180,27 @@ final class RenameOutcomes {
     }
 
     /** To Alluxio it is, too, if the contents are the same, and with that the ETags. */
-    private static boolean isReplaced(FileStatus there, @Nullable Facts replaced) {
+    private static boolean isReplaced(FileStatus there, @Nullable Attr replaced) {
         return replaced != null && there.id() == replaced.fileId();
     }
 
-    Facts facts(FileStatus status) {
+    Attr attr(FileStatus status) {
         return reader.read(status, clock.nanos());
     }
 
     /** What Alluxio has of the old name is nothing; false: what has the other name is of somebody else. */
-    private boolean moved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Facts replaced)
+    private boolean moved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Attr replaced)
             throws StoreException {
         boolean same = isReplaced(there, replaced);
         if (!isAlike(source, there) || (same && !store.copiesOnRename(renaming.to()))) {
             return false;
         }
         if (same) {
-            lost.restore(renaming.to(), there, facts(source));
+            lost.restore(renaming.to(), there, attr(source));
         }
         Inode known = table.known(renaming.fileId());
         if (known != null && table.adopt(known, there.id(), clock.nanos())) {
-            known.forgetFacts(table.generation().changed());
+            known.invalidateAttr(table.generation().changed());
         }
         return true;
     }

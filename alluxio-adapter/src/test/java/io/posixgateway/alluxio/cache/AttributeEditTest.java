@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.CacheBytes;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Errno;
@@ -22,9 +22,9 @@ class AttributeEditTest {
     private static final byte[] LATER = {2, 1, 4, 7};
     private static final Instant NOW = Instant.ofEpochSecond(1_000_000_000, 7);
 
-    private static Facts facts(Map<String, byte[]> xattrs) {
+    private static Attr attr(Map<String, byte[]> xattrs) {
         FileStatus status = new FileStatus(7, "f", false, true, 10, 1 << 20, 0644, "alice", "staff", 1, 1, xattrs);
-        return new FactsReader(
+        return new AttrDecoder(
                         Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, new CacheBytes(Long.MAX_VALUE))
                 .read(status, 0);
     }
@@ -45,7 +45,7 @@ class AttributeEditTest {
 
     @Test
     void whatALaterVersionWroteIsCarriedAlongOrTheChangeRefused() throws Exception {
-        Facts later = facts(Map.of(PosixExtras.XATTR, LATER));
+        Attr later = attr(Map.of(PosixExtras.XATTR, LATER));
         isRefused(() -> AttributeEdit.apply(later, chmod(), NOW));
         isRefused(() -> AttributeEdit.ownedBy(later, "bob"));
         assertThat(AttributeEdit.ownedBy(later, "alice").xattrs()).containsEntry(PosixExtras.XATTR, LATER);
@@ -54,14 +54,14 @@ class AttributeEditTest {
 
     @Test
     void whatThisVersionWroteIsChanged() throws Exception {
-        FileStatus changed = AttributeEdit.apply(facts(Map.of()), chmod(), NOW);
+        FileStatus changed = AttributeEdit.apply(attr(Map.of()), chmod(), NOW);
         assertThat(changed.mode()).isEqualTo(0600);
         PosixExtras extras = PosixExtras.decode(changed.xattrs().get(PosixExtras.XATTR));
         assertThat(extras.foreign).isFalse();
         assertThat(extras.special).isEqualTo(02000);
         assertThat(Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos))
                 .isEqualTo(NOW);
-        FileStatus anew = AttributeEdit.ownedBy(facts(changed.xattrs()), "bob");
+        FileStatus anew = AttributeEdit.ownedBy(attr(changed.xattrs()), "bob");
         extras = PosixExtras.decode(anew.xattrs().get(PosixExtras.XATTR));
         assertThat(extras.special).isEqualTo(02000);
         assertThat(extras.ownerThen).isEqualTo("bob");

@@ -21,8 +21,8 @@ public final class CachedNames {
     static final int FILES_A_DIRECTORY = 1000;
 
     private final CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
-    private final FactsReader reader =
-            new FactsReader(Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, bytes);
+    private final AttrDecoder reader =
+            new AttrDecoder(Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, bytes);
     private final InodeTable table;
     private Inode directory;
 

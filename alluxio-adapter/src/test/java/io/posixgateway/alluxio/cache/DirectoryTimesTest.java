@@ -30,7 +30,7 @@ class DirectoryTimesTest {
             cluster.connect(),
             table,
             new FreshnessByPath(Freshness.Consistency.TTL, 0, Map.of(), 0, 0, clock),
-            new FactsReader(Identities.ofHost(clock), -1, -1, GroupAccess.NONE, 0, bytes),
+            new AttrDecoder(Identities.ofHost(clock), -1, -1, GroupAccess.NONE, 0, bytes),
             new KernelNotices(clock));
 
     /** Its attributes were forgotten, and asked for before a name in it was changed: the response is of before. */
@@ -42,7 +42,7 @@ class DirectoryTimesTest {
         try (NameChange change = metadata.times().changing(directory)) {
             change.made(madeMillis);
         }
-        assertThat(directory.facts()).isNull();
+        assertThat(directory.attr()).isNull();
         assertThat(directory.isNewerThan(issued)).isTrue();
         assertThat(directory.isNewerThan(table.generation().issued())).isFalse();
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.CacheBytes;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Map;
@@ -15,11 +15,11 @@ class GroupAccessTest {
     /** As OpenShift gives them out; more than 31 bits in the second case. */
     private static final int GROUP = (int) 3_000_680_000L;
 
-    private static Facts shown(GroupAccess access, int umask, boolean directory, int mode) {
+    private static Attr shown(GroupAccess access, int umask, boolean directory, int mode) {
         FileStatus status = new FileStatus(7, "f", directory, true, 0, 0, mode, "alice", "staff", 1, 1, Map.of());
-        return new FactsReader(
+        return new AttrDecoder(
                         Identities.ofHost(Clock.system()),
-                        FactsReader.AS_ALLUXIO_SAYS,
+                        AttrDecoder.AS_ALLUXIO_SAYS,
                         GROUP,
                         access,
                         umask,

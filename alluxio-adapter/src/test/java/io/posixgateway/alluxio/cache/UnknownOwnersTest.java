@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.CacheBytes;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.time.Clock;
@@ -18,15 +18,15 @@ class UnknownOwnersTest {
     }
 
     private static int shownMode(int gid, int umask, FileStatus status) {
-        Facts facts = new FactsReader(
+        Attr attr = new AttrDecoder(
                         Identities.ofHost(Clock.system()),
-                        FactsReader.AS_ALLUXIO_SAYS,
+                        AttrDecoder.AS_ALLUXIO_SAYS,
                         gid,
                         GroupAccess.NONE,
                         umask,
                         new CacheBytes(Long.MAX_VALUE))
                 .read(status, 0);
-        return facts.mode() & 07777;
+        return attr.mode() & 07777;
     }
 
     @Test

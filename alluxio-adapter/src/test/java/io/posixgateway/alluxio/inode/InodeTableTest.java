@@ -275,7 +275,7 @@ class InodeTableTest {
             switch (random.nextInt(6)) {
                 case 0 -> large.taken(root, name, i);
                 case 1 -> inode.see(withXattr(bytes, inode.fileId(), random.nextInt(100)));
-                case 2 -> inode.forgetFacts(large.generation().changed());
+                case 2 -> inode.invalidateAttr(large.generation().changed());
                 case 3 -> root.dentries().dropMissing(name);
                 default -> large.attach(root, name, inode, i);
             }
@@ -290,7 +290,7 @@ class InodeTableTest {
         for (int id = 1; id <= 3000; id++) {
             Inode inode = large.get(InodeTable.nodeOf(id));
             if (inode != null) {
-                inode.forgetFacts(large.generation().changed());
+                inode.invalidateAttr(large.generation().changed());
             }
         }
         long names = root.dentries().snapshot().stream()
@@ -299,12 +299,12 @@ class InodeTableTest {
         assertThat(large.estimatedBytes()).as("seed %d", seed).isEqualTo(new CacheBytes(0).sum(large.size()) + names);
     }
 
-    private static Facts withXattr(CacheBytes bytes, long fileId, int valueBytes) {
+    private static Attr withXattr(CacheBytes bytes, long fileId, int valueBytes) {
         FileStatus status = new FileStatus(
                 fileId, "f", false, true, 1, 1, 0644, "root", "root", 0, 0, Map.of("x", new byte[valueBytes]));
-        Facts.Kind kind = new Facts.Kind(false, true, 1, 0644, 0100644, 0, 0, "root", "root");
+        Attr.Kind kind = new Attr.Kind(false, true, 1, 0644, 0100644, 0, 0, "root", "root");
         Name target = Name.of(new byte[0]);
-        return new Facts(0, status, kind, new Facts.Extra(bytes, status.xattrs(), target, 0, 0, 0, 0, 0, 0, 0, 0));
+        return new Attr(0, status, kind, new Attr.Extra(bytes, status.xattrs(), target, 0, 0, 0, 0, 0, 0, 0, 0));
     }
 
     @Test

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>There are as many of these as files are cached, so they are small: what many files have in common is in one shared
  * {@link Kind}, and what few files have, in an {@link Extra}.
  */
-public final class Facts {
+public final class Attr {
     private static final int IO_BYTES = 1 << 20;
     /** What stat(2) shows as the length of any directory: in Alluxio it is the number of names, the gateway's own included. */
     private static final int DIRECTORY_BYTES = 4096;
@@ -34,7 +34,7 @@ public final class Facts {
      * @param status what Alluxio said
      * @param extra what its extended attributes add; null: there are none
      */
-    public Facts(long fetchedNanos, FileStatus status, Kind kind, @Nullable Extra extra) {
+    public Attr(long fetchedNanos, FileStatus status, Kind kind, @Nullable Extra extra) {
         this.fetchedNanos = fetchedNanos;
         this.fileId = status.id();
         this.contentBytes = status.lengthBytes();
@@ -192,7 +192,7 @@ public final class Facts {
     }
 
     /** Are the times that stat(2) shows the same? */
-    public boolean sameTimes(Facts other) {
+    public boolean sameTimes(Attr other) {
         return modifiedSeconds() == other.modifiedSeconds()
                 && modifiedNanos() == other.modifiedNanos()
                 && changedSeconds() == other.changedSeconds()
@@ -260,8 +260,8 @@ public final class Facts {
         return number;
     }
 
-    /** Is the content of a file the same as in the other facts, as far as can be seen? */
-    public boolean sameContent(Facts other) {
+    /** Is the content of a file the same as in the other attributes, as far as can be seen? */
+    public boolean sameContent(Attr other) {
         return fileId == other.fileId
                 && lengthBytes() == other.lengthBytes()
                 && kind.complete == other.kind.complete

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.CacheBytes;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.spi.Name;
@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Turns what Alluxio says, and what our own attribute adds, into what stat(2) shows. */
-public final class FactsReader {
+public final class AttrDecoder {
     /** As owner or group of every file: whoever Alluxio says it is. No user and no group has this number. */
     public static final int AS_ALLUXIO_SAYS = -1;
 
@@ -19,7 +19,7 @@ public final class FactsReader {
     private static final PosixExtras NO_EXTRAS = PosixExtras.decode(null);
     private static final int MOST_KINDS = 10_000;
 
-    private final Map<Facts.Kind, Facts.Kind> kinds = new ConcurrentHashMap<>();
+    private final Map<Attr.Kind, Attr.Kind> kinds = new ConcurrentHashMap<>();
     private final Identities identities;
     private final int uid;
     private final int gid;
@@ -33,9 +33,9 @@ public final class FactsReader {
      * @param gid likewise
      * @param groupAccess added to every file's permissions
      * @param umask bits taken off every file's permissions, and off what was added
-     * @param bytes of the table whose inodes will have the facts
+     * @param bytes of the table whose inodes will have the attributes
      */
-    public FactsReader(Identities identities, int uid, int gid, GroupAccess groupAccess, int umask, CacheBytes bytes) {
+    public AttrDecoder(Identities identities, int uid, int gid, GroupAccess groupAccess, int umask, CacheBytes bytes) {
         this.identities = identities;
         this.uid = uid;
         this.gid = gid;
@@ -45,9 +45,9 @@ public final class FactsReader {
         this.unknownOwners = new UnknownOwners(gid);
     }
 
-    public Facts read(FileStatus status, long nowNanos) {
+    public Attr read(FileStatus status, long nowNanos) {
         if (status.xattrs().isEmpty()) {
-            return new Facts(nowNanos, status, kind(status, NO_EXTRAS), null);
+            return new Attr(nowNanos, status, kind(status, NO_EXTRAS), null);
         }
         PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
         boolean counts = extras.modifiedCounts(status.directory(), status.modifiedMillis());
@@ -57,7 +57,7 @@ public final class FactsReader {
                 ? new Moment(extras.accessedSeconds, extras.accessedNanos)
                 : Moment.of(status.shownAccessMillis());
         Moment changed = changed(status, extras, counts);
-        Facts.Extra extra = new Facts.Extra(
+        Attr.Extra extra = new Attr.Extra(
                 bytes,
                 status.xattrs(),
                 extras.target.length == 0 ? NO_TARGET : Name.of(extras.target),
@@ -69,12 +69,12 @@ public final class FactsReader {
                 changed.seconds,
                 changed.nanos,
                 extras.has(PosixExtras.NUMBER) ? extras.number : 0);
-        return new Facts(nowNanos, status, kind(status, extras), extra);
+        return new Attr(nowNanos, status, kind(status, extras), extra);
     }
 
     /** The one that is shared by all files of this kind. */
-    private Facts.Kind kind(FileStatus status, PosixExtras extras) {
-        Facts.Kind kind = new Facts.Kind(
+    private Attr.Kind kind(FileStatus status, PosixExtras extras) {
+        Attr.Kind kind = new Attr.Kind(
                 status.directory(),
                 status.complete(),
                 status.blockBytes(),
@@ -84,7 +84,7 @@ public final class FactsReader {
                 group(status, extras),
                 status.owner(),
                 status.group());
-        Facts.Kind shared = kinds.get(kind);
+        Attr.Kind shared = kinds.get(kind);
         if (shared != null) {
             return shared;
         }

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.client.FileDetails;
-import io.posixgateway.alluxio.inode.Facts;
+import io.posixgateway.alluxio.inode.Attr;
 
 /**
  * What is known of one path of a volume.
@@ -10,8 +10,8 @@ import io.posixgateway.alluxio.inode.Facts;
  * @param openHandles in this process
  * @param cached was its metadata known without asking Alluxio?
  */
-public record PathFacts(
-        long node, String alluxioPath, Facts facts, FileDetails details, int openHandles, boolean cached, Way way) {
+public record PathInfo(
+        long node, String alluxioPath, Attr attr, FileDetails details, int openHandles, boolean cached, Way way) {
     /**
      * How an open of it would be read now.
      *
