@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.Freshness.Consistency;
-import io.posixgateway.alluxio.cache.FreshnessByPath;
+import io.posixgateway.alluxio.cache.CachePolicy.Consistency;
+import io.posixgateway.alluxio.cache.PathPolicies;
 import io.posixgateway.alluxio.cache.GroupAccess;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
@@ -349,8 +349,8 @@ public record AdapterOptions(
     }
 
     /** How long what was seen of a file is believed. */
-    FreshnessByPath freshness(Clock clock) {
-        return new FreshnessByPath(
+    PathPolicies cachePolicy(Clock clock) {
+        return new PathPolicies(
                 consistency, metadataTtlNanos, metadataTtlNanosByPath, openTrustNanos, negativeTtlNanos, clock);
     }
 

@@ -322,7 +322,7 @@ public final class AlluxioFileSystem implements FileSystem {
             }
             reply.handle = directoryNumbers.next();
             directories.put(reply.handle, new DirectoryHandle(volume, inode, listingRoom, passedRoom));
-            if (volume.freshness.immutable()) {
+            if (volume.cachePolicy.immutable()) {
                 reply.flags = OpenReply.CACHE_DIR | OpenReply.KEEP_CACHE;
             }
             return 0;

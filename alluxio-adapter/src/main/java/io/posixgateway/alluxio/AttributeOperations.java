@@ -315,14 +315,14 @@ final class AttributeOperations {
 
     int statfs(Request request, StatFs reply) throws StoreException {
         Store.Capacity known = capacity;
-        boolean fresh = known != null && volume.freshness.nowNanos() - capacityNanos < CAPACITY_NANOS;
+        boolean fresh = known != null && volume.cachePolicy.nowNanos() - capacityNanos < CAPACITY_NANOS;
         if (!fresh) {
             if (!request.mayWait()) {
                 return FileSystem.WOULD_WAIT;
             }
             known = volume.store.capacity();
             capacity = known;
-            capacityNanos = volume.freshness.nowNanos();
+            capacityNanos = volume.cachePolicy.nowNanos();
         }
         if (known == null) {
             return FileSystem.WOULD_WAIT;

@@ -120,11 +120,11 @@ final class DirectoryHandle {
         passed.clear();
         ahead = null;
         onFirstPage = true;
-        startedNanos = volume.freshness.nowNanos();
+        startedNanos = volume.cachePolicy.nowNanos();
         Dentries dentries = directory.dentries();
-        ListingPage kept = volume.freshness.of(directory).fresh(dentries.listedNanos()) ? dentries.listing() : null;
+        ListingPage kept = volume.cachePolicy.of(directory).fresh(dentries.listedNanos()) ? dentries.listing() : null;
         page = kept == null ? begin() : new Listings.Listed(kept, "", false);
-        all = kept == null && volume.freshness.of(directory).fresh(startedNanos) ? new ArrayList<>() : null;
+        all = kept == null && volume.cachePolicy.of(directory).fresh(startedNanos) ? new ArrayList<>() : null;
         drops = directory.attr() == null ? -1 : dentries.drops();
     }
 
@@ -223,7 +223,7 @@ final class DirectoryHandle {
                 drops = directory.dentries().drops();
             }
             Listings.Listed loaded = behind(page.last());
-            boolean goesOn = loaded.more() && volume.freshness.of(directory).fresh(volume.freshness.nowNanos());
+            boolean goesOn = loaded.more() && volume.cachePolicy.of(directory).fresh(volume.cachePolicy.nowNanos());
             ahead = goesOn ? volume.ahead.begin(directory, loaded.last()) : null;
             onFirstPage = onFirstPage && page.page().count() == 0;
             if (pageBefore != null) {

@@ -114,7 +114,7 @@ final class FileOperations {
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
     private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
         Attr attr = volume.metadata.knownAtOpen(inode, writes);
-        if (attr != null ? volume.metadata.ages(inode, attr) : request.mayWait()) {
+        if (attr != null ? volume.metadata.revalidatesSoon(inode, attr) : request.mayWait()) {
             wanted(inode);
         }
         boolean learns = volume.readers.wantsToLearn();
@@ -132,7 +132,7 @@ final class FileOperations {
         if (learns) {
             learn(inode, attr);
         }
-        if (volume.pages.keeps(inode, attr) || volume.freshness.immutable()) {
+        if (volume.pages.keeps(inode, attr) || volume.cachePolicy.immutable()) {
             reply.flags |= OpenReply.KEEP_CACHE;
         }
         return 0;
@@ -141,7 +141,7 @@ final class FileOperations {
     /** What is known of the file is old, or soon will be. */
     private void wanted(Inode inode) {
         Inode directory = volume.table.parent(inode);
-        if (directory != null && volume.freshness.of(inode).trustsAtOpen()) {
+        if (directory != null && volume.cachePolicy.of(inode).trustsAtOpen()) {
             volume.hot.asked(directory);
         }
     }

@@ -58,7 +58,7 @@ final class NameLookup {
         if (found != null) {
             return volume.enter(request, found, entry);
         }
-        entry.validNanos = volume.metadata.missing().leftNanos(directory, name, volume.freshness.nowNanos());
+        entry.validNanos = volume.metadata.missing().leftNanos(directory, name, volume.cachePolicy.nowNanos());
         return missing(entry);
     }
 

@@ -137,7 +137,7 @@ final class NameOperations {
         made.markOurs();
         directory.dentries().named(made, null, name, true);
         try {
-            Attr attr = volume.attrDecoder.read(status, volume.freshness.nowNanos());
+            Attr attr = volume.attrDecoder.read(status, volume.cachePolicy.nowNanos());
             volume.dirtyFiles.created(made, sink, attr, taken.dirtyFile);
         } catch (StoreException e) {
             giveBack(new Place(directory, name), taken);
@@ -233,7 +233,7 @@ final class NameOperations {
         }
         directory.dentries().named(made, null, name, true);
         if (made.isDirectory()) {
-            made.dentries().nowComplete(volume.freshness.nowNanos());
+            made.dentries().nowComplete(volume.cachePolicy.nowNanos());
         }
         return volume.enter(request, made, entry);
     }
@@ -325,7 +325,7 @@ final class NameOperations {
     }
 
     private void takenAway(Place place) {
-        long nowNanos = volume.freshness.nowNanos();
+        long nowNanos = volume.cachePolicy.nowNanos();
         volume.notices.moved(place.directory, volume.table.taken(place.directory, place.name, nowNanos));
     }
 
@@ -344,7 +344,7 @@ final class NameOperations {
             hidden = found;
         }
         child.markUnlinked();
-        volume.table.attach(directory, hidden, child, volume.freshness.nowNanos());
+        volume.table.attach(directory, hidden, child, volume.cachePolicy.nowNanos());
     }
 
     int rmdir(Inode directory, Name name) throws StoreException {
@@ -390,7 +390,7 @@ final class NameOperations {
         }
         volume.lengths.check(child, volume.metadata.pathOf(from.directory, from.name), to.directory, to.name);
         move(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
-        if (volume.freshness.differs(from.directory, from.name, to.directory, to.name)) {
+        if (volume.cachePolicy.differs(from.directory, from.name, to.directory, to.name)) {
             volume.notices.askAgain(child);
         }
         return 0;
@@ -467,7 +467,7 @@ final class NameOperations {
             } else {
                 alone(target, to, to, () -> moveOver(child, from, to, target));
             }
-            volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
+            volume.table.attach(to.directory, to.name, child, volume.cachePolicy.nowNanos());
             Name before = from.directory == to.directory ? from.name : null;
             to.directory.dentries().named(child, before, to.name, target == null);
             takenAway(from);
@@ -493,10 +493,10 @@ final class NameOperations {
         target.startGoing();
         try {
             move(child, from, to, target);
-            volume.table.attach(to.directory, to.name, child, volume.freshness.nowNanos());
+            volume.table.attach(to.directory, to.name, child, volume.cachePolicy.nowNanos());
         } finally {
             target.endGoing();
-            names.replaced(to.name, volume.freshness.nowNanos());
+            names.replaced(to.name, volume.cachePolicy.nowNanos());
         }
     }
 
@@ -530,7 +530,7 @@ final class NameOperations {
         RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
         long fileId = volume.replacer.replace(renaming, renamed, target.attr());
         if (fileId != renaming.fileId()) {
-            volume.table.adopt(child, fileId, volume.freshness.nowNanos());
+            volume.table.adopt(child, fileId, volume.cachePolicy.nowNanos());
             child.invalidateAttr(volume.table.generation().changed());
         }
     }

@@ -281,7 +281,7 @@ final class SillyRenameCleanup {
                 volume.hidden.remove(hiddenPath);
             }
             long fileId = volume.store.status(at).id();
-            if (fileId != child.fileId() && volume.table.adopt(child, fileId, volume.freshness.nowNanos())) {
+            if (fileId != child.fileId() && volume.table.adopt(child, fileId, volume.cachePolicy.nowNanos())) {
                 child.invalidateAttr(volume.table.generation().changed());
             }
             return Name.of(at.substring(at.lastIndexOf('/') + 1));

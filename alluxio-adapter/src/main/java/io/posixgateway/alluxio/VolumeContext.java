@@ -2,8 +2,8 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.Freshness;
-import io.posixgateway.alluxio.cache.FreshnessByPath;
+import io.posixgateway.alluxio.cache.CachePolicy;
+import io.posixgateway.alluxio.cache.PathPolicies;
 import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.HotDirectories;
 import io.posixgateway.alluxio.cache.KernelNotices;
@@ -68,7 +68,7 @@ final class VolumeContext implements AutoCloseable {
     final Clock clock;
     final Store store;
     final InodeTable table;
-    final FreshnessByPath freshness;
+    final PathPolicies cachePolicy;
     final AttrDecoder attrDecoder;
     final Identities identities;
     final KernelNotices notices;
@@ -120,13 +120,13 @@ final class VolumeContext implements AutoCloseable {
         CacheBytes bytes = new CacheBytes(options.cacheBytes(), shared.cache());
         this.table =
                 new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, options.names(), clock);
-        this.freshness = options.freshness(clock);
+        this.cachePolicy = options.cachePolicy(clock);
         this.attrDecoder = new AttrDecoder(
                 identities, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
-        this.metadata = new Metadata(store, table, freshness, attrDecoder, notices);
+        this.metadata = new Metadata(store, table, cachePolicy, attrDecoder, notices);
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new HotDirectories(metadata);
-        this.ahead = new ListingAhead(metadata, freshness);
+        this.ahead = new ListingAhead(metadata, cachePolicy);
         this.readers = options.readers(store, clock);
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
         this.passthrough = new Passthrough(readers.blocks(), options.passthroughBytes(), holdings);
@@ -197,7 +197,7 @@ final class VolumeContext implements AutoCloseable {
     /** There is a kernel now. What earlier processes hid and did not remove goes, unless it is open here. */
     void started(Kernel kernel) {
         notices.started(kernel);
-        unchanging = kernel.features().readOnly() || freshness.immutable();
+        unchanging = kernel.features().readOnly() || cachePolicy.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
         sillyRenameCleanup.begin(alluxio, takenOver);
@@ -330,7 +330,7 @@ final class VolumeContext implements AutoCloseable {
 
     /** The failure of an open that does not go together with the passthrough of others. */
     StoreException turnAway(Inode inode) {
-        table.split(inode, freshness.nowNanos());
+        table.split(inode, cachePolicy.nowNanos());
         return new StoreException(Errno.ESTALE, "Node " + inode.node() + " is read through its block file", null);
     }
 
@@ -552,10 +552,10 @@ final class VolumeContext implements AutoCloseable {
             return FileSystem.WOULD_WAIT;
         }
         DirtyFiles.State dirty = dirtyFiles.show(inode, attributes);
-        Freshness own = freshness.of(inode);
+        CachePolicy own = cachePolicy.of(inode);
         if (dirty != DirtyFiles.State.NONE) {
             boolean stays = dirty == DirtyFiles.State.IDLE;
-            attributes.validNanos = stays ? Math.max(0, own.leftNanos(freshness.nowNanos())) : 0;
+            attributes.validNanos = stays ? Math.max(0, own.leftNanos(cachePolicy.nowNanos())) : 0;
         } else {
             Attr attr = metadata.known(inode);
             if (attr == null || inode.areTimesOld()) {

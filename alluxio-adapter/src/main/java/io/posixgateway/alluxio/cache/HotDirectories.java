@@ -186,7 +186,7 @@ public final class HotDirectories implements AutoCloseable {
             return false;
         }
         Dentries.Standing standing = directory.dentries().standing();
-        if (standing == null || metadata.endsSoon(directory, standing.listedNanos())) {
+        if (standing == null || metadata.expiresSoon(directory, standing.listedNanos())) {
             return false;
         }
         directory.dentries().stand(new Dentries.Standing(standing.listedNanos(), askedNanos));

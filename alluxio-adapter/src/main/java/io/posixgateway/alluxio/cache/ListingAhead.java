@@ -19,12 +19,12 @@ public final class ListingAhead implements AutoCloseable {
     private static final int MOST = 2;
 
     private final Metadata metadata;
-    private final FreshnessByPath freshness;
+    private final PathPolicies cachePolicy;
     private final ThreadPoolExecutor readers;
 
-    public ListingAhead(Metadata metadata, FreshnessByPath freshness) {
+    public ListingAhead(Metadata metadata, PathPolicies cachePolicy) {
         this.metadata = metadata;
-        this.freshness = freshness;
+        this.cachePolicy = cachePolicy;
         readers = new ThreadPoolExecutor(
                 0,
                 MOST,
@@ -55,13 +55,13 @@ public final class ListingAhead implements AutoCloseable {
         FutureTask<Listings.Listed> reading =
                 new FutureTask<>(() -> metadata.listings().list(directory, startAfter));
         readers.execute(reading);
-        return new Part(directory, startAfter, freshness.nowNanos(), reading);
+        return new Part(directory, startAfter, cachePolicy.nowNanos(), reading);
     }
 
     /** Is this the part behind that name, and young enough to be shown? */
     public boolean fits(Part part, String startAfter) {
         return part.startAfter.equals(startAfter)
-                && freshness.of(part.directory).fresh(part.askedNanos);
+                && cachePolicy.of(part.directory).fresh(part.askedNanos);
     }
 
     /** The part, read by the caller if nobody has begun. Waits. */

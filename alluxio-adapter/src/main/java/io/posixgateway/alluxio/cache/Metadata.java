@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks Alluxio and keeps what it says in the inode table. Any thread.
  *
- * <p>What may be stale: anything, for as long as {@link FreshnessByPath} says. A path is only a hint: an answer counts for an inode
+ * <p>What may be stale: anything, for as long as {@link PathPolicies} says. A path is only a hint: an answer counts for an inode
  * only when it carries the inode's file id. When it does not, Alluxio is asked where the file of that id is now, so a file
  * that others renamed is found again. Where that file is gone, the one at its path has replaced it.
  */
@@ -31,7 +31,7 @@ public final class Metadata {
 
     private final Store store;
     private final InodeTable table;
-    private final FreshnessByPath freshness;
+    private final PathPolicies cachePolicy;
     private final AttrDecoder reader;
     private final KernelNotices notices;
     private final PathLocks pathLocks;
@@ -47,15 +47,15 @@ public final class Metadata {
     private final CacheCounts nameCounts = new CacheCounts();
 
     public Metadata(
-            Store store, InodeTable table, FreshnessByPath freshness, AttrDecoder reader, KernelNotices notices) {
+            Store store, InodeTable table, PathPolicies cachePolicy, AttrDecoder reader, KernelNotices notices) {
         this.store = store;
         this.table = table;
-        this.freshness = freshness;
+        this.cachePolicy = cachePolicy;
         this.reader = reader;
         this.notices = notices;
-        this.pathLocks = new PathLocks(table, freshness.clock());
+        this.pathLocks = new PathLocks(table, cachePolicy.clock());
         this.times = new DirectoryTimes(this, store, reader);
-        this.missing = new NegativeEntries(this, freshness);
+        this.missing = new NegativeEntries(this, cachePolicy);
         this.known = new KnownNames(times);
         this.locations = new Locations(this, store, table);
         this.listings = new Listings(this, store, table, notices);
@@ -101,7 +101,7 @@ public final class Metadata {
     /** What is known and still believed; null: ask. Never waits. */
     public @Nullable Attr known(Inode inode) {
         Attr attr = inode.attr();
-        if (attr == null || !(inode.unlinked() || freshness.of(inode).fresh(attr.fetchedNanos()))) {
+        if (attr == null || !(inode.unlinked() || cachePolicy.of(inode).fresh(attr.fetchedNanos()))) {
             return null;
         }
         attributeCounts.hit();
@@ -124,20 +124,20 @@ public final class Metadata {
         if (attr == null || !(writes || attr.complete())) {
             return null;
         }
-        Freshness own = freshness.of(inode);
-        return own.freshAtOpen(seenNanos(inode, attr, own)) ? attr : null;
+        CachePolicy own = cachePolicy.of(inode);
+        return own.validAtOpen(seenNanos(inode, attr, own)) ? attr : null;
     }
 
     /** Will what is known of a file soon be too old for an open? */
-    public boolean ages(Inode inode, Attr attr) {
-        Freshness own = freshness.of(inode);
-        return !own.youngAtOpen(seenNanos(inode, attr, own));
+    public boolean revalidatesSoon(Inode inode, Attr attr) {
+        CachePolicy own = cachePolicy.of(inode);
+        return !own.isValidAtOpen(seenNanos(inode, attr, own));
     }
 
     /** When the file was seen with this content: by itself, or since its directory stands as it was listed. */
-    private long seenNanos(Inode inode, Attr attr, Freshness own) {
+    private long seenNanos(Inode inode, Attr attr, CachePolicy own) {
         long fetchedNanos = attr.fetchedNanos();
-        if (own.youngAtOpen(fetchedNanos) || !own.fresh(fetchedNanos)) {
+        if (own.isValidAtOpen(fetchedNanos) || !own.fresh(fetchedNanos)) {
             return fetchedNanos;
         }
         Inode directory = table.parentNow(inode);
@@ -147,8 +147,8 @@ public final class Metadata {
     }
 
     /** Will what was listed of a directory then soon be too old for anyone? */
-    boolean endsSoon(Inode directory, long listedNanos) {
-        return freshness.of(directory).endsSoon(listedNanos);
+    boolean expiresSoon(Inode directory, long listedNanos) {
+        return cachePolicy.of(directory).expiresSoon(listedNanos);
     }
 
     /** What the file is, and whether it is there at all, is to be asked again by everyone, the kernel too. Never waits. */
@@ -162,7 +162,7 @@ public final class Metadata {
         if (dentry == null) {
             return null;
         }
-        Freshness own = freshness.of(directory, name);
+        CachePolicy own = cachePolicy.of(directory, name);
         boolean believed = dentry.child() == null
                 ? missing.leftNanos(directory, own, dentry.seenNanos()) > 0
                 : own.fresh(dentry.seenNanos());
@@ -248,7 +248,7 @@ public final class Metadata {
         boolean adopted = !status.directory()
                 && !inode.isDirectory()
                 && !inode.unlinked()
-                && table.adopt(inode, status.id(), freshness.nowNanos());
+                && table.adopt(inode, status.id(), cachePolicy.nowNanos());
         if (adopted) {
             notices.changed(inode.node()); // also where nothing is known of what it was before
         }
@@ -273,11 +273,11 @@ public final class Metadata {
 
     /** The volume's. */
     public Clock clock() {
-        return freshness.clock();
+        return cachePolicy.clock();
     }
 
     public long nowNanos() {
-        return freshness.nowNanos();
+        return cachePolicy.nowNanos();
     }
 
     private @Nullable FileStatus statusOrNull(String path) throws StoreException {
@@ -368,7 +368,7 @@ public final class Metadata {
 
     /** The name leads nowhere; false: this mount did something to it after Alluxio was asked. */
     private boolean nothing(Inode directory, Name name, long issued) {
-        Collection<Name> dropped = table.seeMissing(directory, name, issued, freshness.nowNanos());
+        Collection<Name> dropped = table.seeMissing(directory, name, issued, cachePolicy.nowNanos());
         if (dropped == null) {
             return false;
         }
@@ -394,7 +394,7 @@ public final class Metadata {
      */
     public boolean stands(Inode directory, long drops) {
         try {
-            if (freshness.of(directory).immutable()) {
+            if (cachePolicy.of(directory).immutable()) {
                 return true;
             }
             refresh(directory);
@@ -414,7 +414,7 @@ public final class Metadata {
     public Inode place(Inode directory, Name name, FileStatus status) {
         Inode child = table.of(status.id(), status.directory());
         see(child, status, generation().issued(), nowNanos());
-        table.attach(directory, name, child, freshness.nowNanos());
+        table.attach(directory, name, child, cachePolicy.nowNanos());
         return child;
     }
 
@@ -425,7 +425,7 @@ public final class Metadata {
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
         see(child, status, status.equals(said) ? issued : generation().changed(), nowNanos());
-        return table.see(directory, name, child, issued, freshness.nowNanos()) ? child : null;
+        return table.see(directory, name, child, issued, cachePolicy.nowNanos()) ? child : null;
     }
 
     /** The path of a name in a directory; ESTALE when nobody knows where the directory is. */

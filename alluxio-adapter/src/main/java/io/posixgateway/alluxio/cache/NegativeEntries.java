@@ -12,18 +12,18 @@ public final class NegativeEntries {
     private static final int IN_VAIN = 16;
 
     private final Metadata metadata;
-    private final FreshnessByPath freshness;
+    private final PathPolicies cachePolicy;
 
-    NegativeEntries(Metadata metadata, FreshnessByPath freshness) {
+    NegativeEntries(Metadata metadata, PathPolicies cachePolicy) {
         this.metadata = metadata;
-        this.freshness = freshness;
+        this.cachePolicy = cachePolicy;
     }
 
     /** Is the name missing where all names are known, and still believed? Never waits. */
     public boolean known(Inode directory, Name name) {
         Dentries dentries = directory.dentries();
         long left =
-                dentries.complete() ? leftNanos(directory, freshness.of(directory, name), dentries.completeNanos()) : 0;
+                dentries.complete() ? leftNanos(directory, cachePolicy.of(directory, name), dentries.completeNanos()) : 0;
         if (left <= 0) {
             return false;
         }
@@ -33,7 +33,7 @@ public final class NegativeEntries {
 
     /** For how long a name that was seen to be missing then is believed to be, here and in the kernel. Never waits. */
     public long leftNanos(Inode directory, Name name, long seenNanos) {
-        return leftNanos(directory, freshness.of(directory, name), seenNanos);
+        return leftNanos(directory, cachePolicy.of(directory, name), seenNanos);
     }
 
     /**
@@ -41,7 +41,7 @@ public final class NegativeEntries {
      * the directory. Alluxio notes the time of a change before it makes it, so one look may come too early to show it, and a look beside
      * changes by this mount shows little; hence nothing is believed beyond the time that everything else is.
      */
-    long leftNanos(Inode directory, Freshness own, long seenNanos) {
+    long leftNanos(Inode directory, CachePolicy own, long seenNanos) {
         long lookedNanos = directory.dentries().lookedNanos();
         long latestNanos = lookedNanos - seenNanos > 0 ? lookedNanos : seenNanos;
         return Math.min(own.leftNanos(seenNanos), own.missingLeftNanos(latestNanos));
@@ -56,7 +56,7 @@ public final class NegativeEntries {
     public boolean lookWhetherChanged(Inode directory, Name name) throws StoreException {
         Dentries dentries = directory.dentries();
         Dentries.Dentry dentry = dentries.find(name);
-        Freshness own = freshness.of(directory, name);
+        CachePolicy own = cachePolicy.of(directory, name);
         boolean missing = (dentry == null || dentry.child() == null)
                 && ((dentries.complete() && own.fresh(dentries.completeNanos()))
                         || (dentry != null && own.fresh(dentry.seenNanos())));

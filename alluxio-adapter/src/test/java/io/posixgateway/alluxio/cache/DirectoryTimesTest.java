@@ -29,7 +29,7 @@ class DirectoryTimesTest {
     private final Metadata metadata = new Metadata(
             cluster.connect(),
             table,
-            new FreshnessByPath(Freshness.Consistency.TTL, 0, Map.of(), 0, 0, clock),
+            new PathPolicies(CachePolicy.Consistency.TTL, 0, Map.of(), 0, 0, clock),
             new AttrDecoder(Identities.ofHost(clock), -1, -1, GroupAccess.NONE, 0, bytes),
             new KernelNotices(clock));
 

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.cache;
 
-import io.posixgateway.alluxio.cache.Freshness.Consistency;
-import io.posixgateway.alluxio.inode.ByPath;
+import io.posixgateway.alluxio.cache.CachePolicy.Consistency;
+import io.posixgateway.alluxio.inode.PathMap;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
@@ -10,11 +10,11 @@ import java.util.Map;
 import java.util.function.LongFunction;
 
 /** How long what was seen is believed, wherever in the mount it is. Immutable. */
-public final class FreshnessByPath {
-    private final Freshness everywhere;
-    private final ByPath<Freshness> paths;
+public final class PathPolicies {
+    private final CachePolicy everywhere;
+    private final PathMap<CachePolicy> paths;
     /** For what may be changed yet by a request of which nobody knows what became. */
-    private final Freshness never;
+    private final CachePolicy never;
 
     /**
      * @param ttlNanos where no path says otherwise
@@ -23,32 +23,32 @@ public final class FreshnessByPath {
      * @param missingNanos how long a name is believed to be missing without asking whether its directory changed
      * @param clock nanoseconds that only go forward
      */
-    public FreshnessByPath(
+    public PathPolicies(
             Consistency consistency,
             long ttlNanos,
             Map<String, Long> ttlNanosByPath,
             long openNanos,
             long missingNanos,
             Clock clock) {
-        LongFunction<Freshness> of = ttl -> new Freshness(consistency, ttl, openNanos, missingNanos, clock);
+        LongFunction<CachePolicy> of = ttl -> new CachePolicy(consistency, ttl, openNanos, missingNanos, clock);
         everywhere = of.apply(ttlNanos);
-        never = new Freshness(Consistency.TTL, 0, 0, 0, clock);
+        never = new CachePolicy(Consistency.TTL, 0, 0, 0, clock);
         long least = ttlNanos;
-        Map<String, Freshness> byPath = new HashMap<>();
+        Map<String, CachePolicy> byPath = new HashMap<>();
         for (Map.Entry<String, Long> path : ttlNanosByPath.entrySet()) {
             least = Math.min(least, path.getValue());
             byPath.put(path.getKey(), of.apply(path.getValue()));
         }
-        paths = new ByPath<>(everywhere, of.apply(least), byPath);
+        paths = new PathMap<>(everywhere, of.apply(least), byPath);
     }
 
     /** For what was seen of a file; of one that has no known place, the shortest of all. */
-    public Freshness of(Inode inode) {
+    public CachePolicy of(Inode inode) {
         return inode.isUnsure(clock()) ? never : paths.of(inode);
     }
 
     /** For what was seen of a name. */
-    public Freshness of(Inode directory, Name name) {
+    public CachePolicy of(Inode directory, Name name) {
         return directory.dentries().isUnsure(name, clock()) ? never : paths.of(directory, name);
     }
 

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.cache;
 import io.posixgateway.fuse.time.Clock;
 
 /** How long what was seen is believed. Immutable. */
-public final class Freshness {
+public final class CachePolicy {
     /** What a program may see of changes made by others. */
     public enum Consistency {
         /**
@@ -30,7 +30,7 @@ public final class Freshness {
      * @param missingNanos how long a name is believed to be missing without asking whether its directory changed
      * @param clock nanoseconds that only go forward
      */
-    public Freshness(Consistency consistency, long ttlNanos, long openNanos, long missingNanos, Clock clock) {
+    public CachePolicy(Consistency consistency, long ttlNanos, long openNanos, long missingNanos, Clock clock) {
         this.consistency = consistency;
         this.ttlNanos = consistency == Consistency.IMMUTABLE ? FOR_EVER_NANOS : ttlNanos;
         this.openNanos = consistency == Consistency.CLOSE_TO_OPEN ? Math.min(openNanos, this.ttlNanos) : this.ttlNanos;
@@ -67,7 +67,7 @@ public final class Freshness {
     }
 
     /** May an open believe what was seen then? */
-    public boolean freshAtOpen(long seenNanos) {
+    public boolean validAtOpen(long seenNanos) {
         return seenNanos + openNanos - clock.nanos() > 0;
     }
 
@@ -77,12 +77,12 @@ public final class Freshness {
     }
 
     /** Will the next open soon believe it as well? */
-    boolean youngAtOpen(long seenNanos) {
+    boolean isValidAtOpen(long seenNanos) {
         return openNanos == 0 || seenNanos + openNanos / 2 - clock.nanos() > 0;
     }
 
     /** Will what was seen then soon be too old, for opens too? */
-    boolean endsSoon(long seenNanos) {
+    boolean expiresSoon(long seenNanos) {
         return leftNanos(seenNanos) < openNanos + openNanos / 2;
     }
 

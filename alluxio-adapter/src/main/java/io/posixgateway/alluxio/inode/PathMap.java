@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Nothing is kept in inodes: where one is, is seen from those above it at each question, so a rename counts at once. That
  * costs a few instructions for each directory above, and nothing where no path has a value of its own.
  */
-public final class ByPath<T> {
+public final class PathMap<T> {
     private final Place<T> root;
     private final Place<T> elsewhere;
     /** Names in the longest path. */
@@ -26,7 +26,7 @@ public final class ByPath<T> {
      * @param elsewhere for inodes that are not in the tree
      * @param paths as users write them: {@code /a/b}, from the root of the mount
      */
-    public ByPath(T everywhere, T elsewhere, Map<String, T> paths) {
+    public PathMap(T everywhere, T elsewhere, Map<String, T> paths) {
         root = new Place<>(new byte[0], everywhere);
         this.elsewhere = new Place<>(new byte[0], elsewhere);
         int most = 0;

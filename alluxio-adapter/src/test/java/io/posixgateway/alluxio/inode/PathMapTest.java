@@ -10,10 +10,10 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class ByPathTest {
+class PathMapTest {
     private final InodeTable table =
             new InodeTable("/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
-    private final ByPath<String> values = new ByPath<>(
+    private final PathMap<String> values = new PathMap<>(
             "everywhere",
             "nowhere",
             Map.of("/data", "data", "/data/new/raw", "raw", "/data/new/raw/a", "a", "/d", "d"));
