@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.cache.ListingAhead;
+import io.posixgateway.alluxio.cache.ReaddirPrefetch;
 import io.posixgateway.alluxio.cache.Listings;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
@@ -47,7 +47,7 @@ final class DirectoryHandle {
     /** Those before. */
     private final PassedPages passed;
     /** The page behind the one at hand, when there is one and the listing goes on. */
-    private ListingAhead.@Nullable Part ahead;
+    private ReaddirPrefetch.@Nullable Part ahead;
 
     private boolean onFirstPage;
     /** What was shown since the beginning; null: all that is listed is on the first page, as far as is known. */
@@ -239,7 +239,7 @@ final class DirectoryHandle {
     }
 
     private Listings.Listed behind(String last) throws StoreException {
-        ListingAhead.Part begun = ahead;
+        ReaddirPrefetch.Part begun = ahead;
         ahead = null;
         return begun != null && volume.ahead.fits(begun, last)
                 ? volume.ahead.take(begun)

@@ -46,12 +46,12 @@ final class WorkerWatch {
     static final long NOT_BEGUN = -1;
 
     private final Clock nanoClock;
-    private final Pulse pulse;
+    private final AccessRate pulse;
     private final Later later;
     private final ConcurrentMap<WorkerNetAddress, Worker> workers = new ConcurrentHashMap<>();
 
     /** Asks a worker something that it can answer at once. */
-    interface Pulse {
+    interface AccessRate {
         /** Does it answer within a moment? Waits. */
         boolean beats(WorkerNetAddress worker);
     }
@@ -61,7 +61,7 @@ final class WorkerWatch {
         void run(Runnable work, long delayNanos);
     }
 
-    WorkerWatch(Clock nanoClock, Pulse pulse, Later later) {
+    WorkerWatch(Clock nanoClock, AccessRate pulse, Later later) {
         this.nanoClock = nanoClock;
         this.pulse = pulse;
         this.later = later;

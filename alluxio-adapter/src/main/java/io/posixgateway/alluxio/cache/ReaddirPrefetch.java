@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
  * Reads the next part of a listing while the part at hand is shown, for two listings at a time; all others read theirs when it
  * is needed. Any thread.
  */
-public final class ListingAhead implements AutoCloseable {
+public final class ReaddirPrefetch implements AutoCloseable {
     private static final int MOST = 2;
 
     private final Metadata metadata;
     private final PathPolicies cachePolicy;
     private final ThreadPoolExecutor readers;
 
-    public ListingAhead(Metadata metadata, PathPolicies cachePolicy) {
+    public ReaddirPrefetch(Metadata metadata, PathPolicies cachePolicy) {
         this.metadata = metadata;
         this.cachePolicy = cachePolicy;
         readers = new ThreadPoolExecutor(

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #SETTLED_NANOS}, longer than Alluxio takes from noting the time of a change to making it, the directory alone is
  * asked for until what was listed of its files is old.
  */
-public final class HotDirectories implements AutoCloseable {
+public final class ListingPrefetcher implements AutoCloseable {
     static final int ASKS = 16;
     private static final long WINDOW_NANOS = 1_000_000_000L;
     /** So long a directory must have looked the same before a listing of it counts for longer. */
@@ -39,13 +39,13 @@ public final class HotDirectories implements AutoCloseable {
     private static final int MOST_WATCHED = 2048;
 
     private final Metadata metadata;
-    private volatile LongTable<Pulse> pulses = new LongTable<>();
+    private volatile LongTable<AccessRate> pulses = new LongTable<>();
     /** Those that were asked before; the ones that are asked again are among the former, too. */
-    private volatile LongTable<Pulse> pulsesBefore = new LongTable<>();
+    private volatile LongTable<AccessRate> pulsesBefore = new LongTable<>();
 
     private final ThreadPoolExecutor lister;
 
-    public HotDirectories(Metadata metadata) {
+    public ListingPrefetcher(Metadata metadata) {
         this.metadata = metadata;
         lister = new ThreadPoolExecutor(
                 1,
@@ -60,7 +60,7 @@ public final class HotDirectories implements AutoCloseable {
     }
 
     /** How often one directory is asked for. Guarded by itself, but for what the one lister alone knows. */
-    private static final class Pulse {
+    private static final class AccessRate {
         /** The lister's: the directory as it was seen last, and since when it is like that. */
         private @Nullable Attr seen;
 
@@ -69,7 +69,7 @@ public final class HotDirectories implements AutoCloseable {
         private int asks;
         private long restsUntilNanos;
 
-        private Pulse(long nowNanos) {
+        private AccessRate(long nowNanos) {
             windowNanos = nowNanos;
             restsUntilNanos = nowNanos;
         }
@@ -99,20 +99,20 @@ public final class HotDirectories implements AutoCloseable {
     /** Something of this directory is asked for, and is not known well enough. */
     public void asked(Inode directory) {
         long now = metadata.nowNanos();
-        Pulse pulse = pulse(directory.node(), now);
+        AccessRate pulse = pulse(directory.node(), now);
         if (pulse.beats(now)) {
             lister.execute(metadata.clock().background(() -> freshen(directory, pulse)));
         }
     }
 
-    private Pulse pulse(long node, long now) {
-        Pulse known = pulses.get(node);
+    private AccessRate pulse(long node, long now) {
+        AccessRate known = pulses.get(node);
         if (known != null) {
             return known;
         }
-        Pulse before = pulsesBefore.get(node);
-        Pulse pulse = before == null ? new Pulse(now) : before;
-        Pulse other = pulses.putIfAbsent(node, pulse);
+        AccessRate before = pulsesBefore.get(node);
+        AccessRate pulse = before == null ? new AccessRate(now) : before;
+        AccessRate other = pulses.putIfAbsent(node, pulse);
         if (pulses.size() >= MOST_WATCHED) {
             turn();
         }
@@ -139,7 +139,7 @@ public final class HotDirectories implements AutoCloseable {
         try {
             learnAll(directory);
         } catch (StoreException e) {
-            org.slf4j.LoggerFactory.getLogger(HotDirectories.class)
+            org.slf4j.LoggerFactory.getLogger(ListingPrefetcher.class)
                     .debug("Learning the names of node {}: {}", directory.node(), e.getMessage());
         }
     }
@@ -160,21 +160,21 @@ public final class HotDirectories implements AutoCloseable {
         }
     }
 
-    private void freshen(Inode directory, Pulse pulse) {
+    private void freshen(Inode directory, AccessRate pulse) {
         pulse.restUntil(metadata.nowNanos() + LARGE_NANOS);
         try {
             if (stands(directory, pulse) || listWhole(directory, pulse)) {
                 pulse.restUntil(metadata.nowNanos());
             }
         } catch (StoreException e) {
-            org.slf4j.LoggerFactory.getLogger(HotDirectories.class)
+            org.slf4j.LoggerFactory.getLogger(ListingPrefetcher.class)
                     .debug("Listing node {} ahead: {}", directory.node(), e.getMessage());
             pulse.restUntil(metadata.nowNanos() + WINDOW_NANOS);
         }
     }
 
     /** One call: is the directory as it was when it was listed, not too long ago? */
-    private boolean stands(Inode directory, Pulse pulse) throws StoreException {
+    private boolean stands(Inode directory, AccessRate pulse) throws StoreException {
         long askedNanos = metadata.nowNanos();
         Attr now = metadata.refresh(directory);
         Attr before = pulse.seen;
@@ -194,7 +194,7 @@ public final class HotDirectories implements AutoCloseable {
     }
 
     /** False if it is too large. */
-    private boolean listWhole(Inode directory, Pulse pulse) throws StoreException {
+    private boolean listWhole(Inode directory, AccessRate pulse) throws StoreException {
         long startedNanos = metadata.nowNanos();
         String last = "";
         for (int page = 0; page < MOST_PAGES; page++) {

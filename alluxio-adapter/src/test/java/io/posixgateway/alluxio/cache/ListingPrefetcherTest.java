@@ -22,7 +22,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Directories of which many files are asked for are listed, in place of a question for each. */
-class HotDirectoryTest {
+class ListingPrefetcherTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Request INLINE = new PlainRequest(false);
     private static final int FILES = 40;
@@ -51,7 +51,7 @@ class HotDirectoryTest {
     void lookup_ofManyNames_listsTheRestAhead() throws Exception {
         makeFiles(100);
         try (MemoryMount mount = mount()) {
-            for (int i = 0; i < HotDirectories.ASKS; i++) {
+            for (int i = 0; i < ListingPrefetcher.ASKS; i++) {
                 mount.lookup("/f" + i);
             }
             Entry entry = new Entry();
@@ -74,7 +74,7 @@ class HotDirectoryTest {
                 mount.create("/made").close();
                 mount.unlink("/made");
             });
-            for (int i = 0; i < HotDirectories.ASKS; i++) {
+            for (int i = 0; i < ListingPrefetcher.ASKS; i++) {
                 mount.lookup("/f" + i);
             }
             Background.listed(mount.fileSystem());
@@ -96,7 +96,7 @@ class HotDirectoryTest {
             FuseNode old = mount.lookup("/f1");
             cluster.clock().advance(Duration.ofSeconds(1));
             mount.faults().on(StoreCall.LIST).after(() -> mount.requests().chmod(changed.id(), 0600));
-            for (int i = 2; i < 2 + HotDirectories.ASKS; i++) {
+            for (int i = 2; i < 2 + ListingPrefetcher.ASKS; i++) {
                 mount.lookup("/f" + i);
             }
             Background.listed(mount.fileSystem());
@@ -118,7 +118,7 @@ class HotDirectoryTest {
             assertThat(mount.exists("/sub/late")).isFalse();
             other.create("/sub/late").close();
             cluster.clock().advance(Duration.ofMillis(10));
-            for (int i = 0; i < HotDirectories.ASKS; i++) {
+            for (int i = 0; i < ListingPrefetcher.ASKS; i++) {
                 mount.lookup("/f" + i);
             }
             Background.listed(mount.fileSystem());
