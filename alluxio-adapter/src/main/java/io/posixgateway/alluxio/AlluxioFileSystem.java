@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.bypass.BlockSet;
-import io.posixgateway.alluxio.cache.KernelNotices;
+import io.posixgateway.alluxio.cache.KernelInvalidator;
 import io.posixgateway.alluxio.cache.Locations;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
@@ -99,7 +99,7 @@ public final class AlluxioFileSystem implements FileSystem {
             volume.dirtyFiles.withheld().forgotten(inode.node());
             if (!inode.unlinked()) {
                 volume.dirtyFiles.lastWriterClosed(inode, false);
-            } else if (!volume.mayBeOpenUnseen(inode) || !volume.notices.isKnown(inode.node())) {
+            } else if (!volume.mayBeOpenUnseen(inode) || !volume.invalidator.isKnown(inode.node())) {
                 inode.markOurs(); // no handle of an earlier process is left
                 volume.buryIfForgotten(inode);
             }
@@ -441,22 +441,22 @@ public final class AlluxioFileSystem implements FileSystem {
      * @return how many files, directories and missing names were forgotten
      */
     public long invalidate(String path) {
-        try (KernelNotices.Forgetting notices = volume.notices.forgetting()) {
+        try (KernelInvalidator.Forgetting invalidator = volume.invalidator.forgetting()) {
             Locations.Walk walk = volume.metadata.locations().walkKnown(path);
             Inode at = walk.inode();
             if (walk.found() != null) {
-                return invalidate(at, notices);
+                return invalidate(at, invalidator);
             }
             if (!at.isDirectory()) {
                 return 0;
             }
             Name name = volume.table.names(at).shown(walk.rest().get(0));
-            notices.forget(at, name); // the kernel may know that it leads nowhere where we do not
+            invalidator.forget(at, name); // the kernel may know that it leads nowhere where we do not
             return at.dentries().dropMissing(name) ? 1 : 0;
         }
     }
 
-    private long invalidate(Inode top, KernelNotices.Forgetting notices) {
+    private long invalidate(Inode top, KernelInvalidator.Forgetting invalidator) {
         long count = 0;
         Deque<Inode> open = new ArrayDeque<>();
         open.add(top);
@@ -466,10 +466,10 @@ public final class AlluxioFileSystem implements FileSystem {
             if (inode.isDirectory()) {
                 open.addAll(inode.dentries().snapshot());
                 Collection<Name> missing = inode.dentries().dropListing();
-                missing.forEach(name -> notices.forget(inode, name));
+                missing.forEach(name -> invalidator.forget(inode, name));
                 count += missing.size();
             }
-            notices.forget(volume.table, inode);
+            invalidator.forget(volume.table, inode);
         }
         return count;
     }

@@ -178,7 +178,7 @@ final class AttributeOperations {
         try {
             volume.metadata.pathLocks().shared(inode, work);
         } catch (StoreException e) {
-            volume.notices.unsure(volume.table, inode, e);
+            volume.invalidator.unsure(volume.table, inode, e);
             throw e;
         }
     }

@@ -70,8 +70,8 @@ final class ClusterChange {
         volume.readers.forgetAll();
         note(new VolumeStateDir.Nodes(clusterId, volume.table.ids().began()));
         alluxio.changed();
-        volume.notices.moved(volume.table.root(), names);
-        volume.table.forEachKnown(inode -> volume.notices.changed(inode.node()));
+        volume.invalidator.moved(volume.table.root(), names);
+        volume.table.forEachKnown(inode -> volume.invalidator.changed(inode.node()));
         volume.later(this::setAside);
     }
 

@@ -124,7 +124,7 @@ final class FileOperations {
         if (attr == null) {
             attr = ask(inode);
         } else {
-            volume.notices.tellLength(inode.node());
+            volume.invalidator.tellLength(inode.node());
         }
         if (!attr.complete() && !writes) {
             return -Errno.EBUSY;
@@ -153,7 +153,7 @@ final class FileOperations {
         Attr attr = volume.metadata.refresh(inode);
         if (before == null || !before.sameContent(attr)) {
             // Before the open is answered: the new content is not to be read to the old length.
-            volume.notices.lengthChanged(inode.node());
+            volume.invalidator.lengthChanged(inode.node());
         }
         if (placed && volume.table.parent(inode) == null) {
             throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " was renamed by others", null);

@@ -73,7 +73,7 @@ final class NameLookup {
         }
         long seenNanos = known == null ? directory.dentries().completeNanos() : known.seenNanos();
         if (known == null) {
-            volume.notices.moved(directory, directory.dentries().tellMissing(name, seenNanos));
+            volume.invalidator.moved(directory, directory.dentries().tellMissing(name, seenNanos));
         }
         entry.validNanos = volume.metadata.missing().leftNanos(directory, name, seenNanos);
         return true;

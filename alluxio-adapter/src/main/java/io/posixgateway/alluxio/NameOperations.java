@@ -318,7 +318,7 @@ final class NameOperations {
             return work.run();
         } catch (StoreException e) {
             for (Place place : places) {
-                volume.notices.unsure(volume.table, place.directory, place.name, e);
+                volume.invalidator.unsure(volume.table, place.directory, place.name, e);
             }
             throw e;
         }
@@ -326,7 +326,7 @@ final class NameOperations {
 
     private void takenAway(Place place) {
         long nowNanos = volume.cachePolicy.nowNanos();
-        volume.notices.moved(place.directory, volume.table.taken(place.directory, place.name, nowNanos));
+        volume.invalidator.moved(place.directory, volume.table.taken(place.directory, place.name, nowNanos));
     }
 
     /** Moves an open file to a hidden name, where it stays until it is closed. */
@@ -391,7 +391,7 @@ final class NameOperations {
         volume.lengths.check(child, volume.metadata.pathOf(from.directory, from.name), to.directory, to.name);
         move(child, from, to, target, (flags & Stat.RENAME_NOREPLACE) == 0);
         if (volume.cachePolicy.differs(from.directory, from.name, to.directory, to.name)) {
-            volume.notices.askAgain(child);
+            volume.invalidator.askAgain(child);
         }
         return 0;
     }
@@ -452,7 +452,7 @@ final class NameOperations {
     private void showPart(Place to) {
         try {
             if (volume.metadata.look(to.directory, to.name) != null) {
-                volume.notices.moved(to.directory, List.of(to.name));
+                volume.invalidator.moved(to.directory, List.of(to.name));
             }
         } catch (StoreException e) {
             LOG.debug("Cannot determine whether part of a directory was moved: {}", e.getMessage());

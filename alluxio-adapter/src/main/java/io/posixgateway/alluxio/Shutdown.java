@@ -66,7 +66,7 @@ final class Shutdown {
     private void closeCaches() {
         step("directories that are listed", volume.hot::close);
         step("listings", volume.ahead::close);
-        step("kernel notifications", volume.notices::close);
+        step("kernel notifications", volume.invalidator::close);
         step("files that are read", volume.readers::close);
         step("the table of files", volume.table::close);
     }

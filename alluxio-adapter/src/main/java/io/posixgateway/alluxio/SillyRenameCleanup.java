@@ -175,7 +175,7 @@ final class SillyRenameCleanup {
     private List<SillyRenames.Hidden> remove(List<SillyRenames.Hidden> all, boolean mayBeOpen) {
         List<SillyRenames.Hidden> stay = new ArrayList<>();
         for (SillyRenames.Hidden one : all) {
-            boolean open = one.node() != 0 && mayBeOpen && volume.notices.isKnown(one.node());
+            boolean open = one.node() != 0 && mayBeOpen && volume.invalidator.isKnown(one.node());
             if (open && isAwaited(one.node())) {
                 LOG.debug("{} stays until the kernel forgets it", one.path());
             } else if (volume.replacer.unfinished().spares(one.path())) {
@@ -203,7 +203,7 @@ final class SillyRenameCleanup {
             if (!inode.isKnown()) {
                 volume.table.lookedUp(inode);
             }
-            if (volume.notices.isKnown(node)) {
+            if (volume.invalidator.isKnown(node)) {
                 return true;
             }
             volume.table.forget(node, Long.MAX_VALUE);

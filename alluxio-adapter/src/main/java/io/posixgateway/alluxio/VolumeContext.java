@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.cache.CachePolicy;
 import io.posixgateway.alluxio.cache.PathPolicies;
 import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.ListingPrefetcher;
-import io.posixgateway.alluxio.cache.KernelNotices;
+import io.posixgateway.alluxio.cache.KernelInvalidator;
 import io.posixgateway.alluxio.cache.ReaddirPrefetch;
 import io.posixgateway.alluxio.cache.Locations;
 import io.posixgateway.alluxio.cache.Metadata;
@@ -71,7 +71,7 @@ final class VolumeContext implements AutoCloseable {
     final PathPolicies cachePolicy;
     final AttrDecoder attrDecoder;
     final Identities identities;
-    final KernelNotices notices;
+    final KernelInvalidator invalidator;
     private final RetryQueue retries;
     final Metadata metadata;
     final MovedPaths lengths;
@@ -112,7 +112,7 @@ final class VolumeContext implements AutoCloseable {
      */
     VolumeContext(Place place, AdapterOptions options, AlluxioMount.Shared shared, @Nullable VolumeStateDir kept) {
         this.clock = shared.clock();
-        this.notices = new KernelNotices(clock);
+        this.invalidator = new KernelInvalidator(clock);
         this.retries = new RetryQueue(clock);
         this.options = options;
         this.store = place.store;
@@ -123,7 +123,7 @@ final class VolumeContext implements AutoCloseable {
         this.cachePolicy = options.cachePolicy(clock);
         this.attrDecoder = new AttrDecoder(
                 identities, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
-        this.metadata = new Metadata(store, table, cachePolicy, attrDecoder, notices);
+        this.metadata = new Metadata(store, table, cachePolicy, attrDecoder, invalidator);
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new ListingPrefetcher(metadata);
         this.ahead = new ReaddirPrefetch(metadata, cachePolicy);
@@ -144,13 +144,13 @@ final class VolumeContext implements AutoCloseable {
                 new DirtyFiles(store, metadata, attrDecoder, spool, committer(nodes), options.streamFrom(kept != null));
         this.orphans = new Orphans(this, kept != null);
         this.unfinished = new DirectoryRename.Notes(nodes, new DirectoryRenameLog(journal));
-        this.directoryRename = new DirectoryRename(store, metadata, table, attrDecoder, notices, unfinished);
+        this.directoryRename = new DirectoryRename(store, metadata, table, attrDecoder, invalidator, unfinished);
         this.change = new ClusterChange(this, alluxio, kept);
         listen();
     }
 
     private void listen() {
-        table.crowd().whenThere(() -> notices.crowded(table));
+        table.crowd().whenThere(() -> invalidator.crowded(table));
         dirtyFiles.readFrom(orphans::open);
         replacer.unfinished().whenResolved(this::askAgain);
         dirtyFiles.nameReservations().whenResolved(this::askAgain);
@@ -196,7 +196,7 @@ final class VolumeContext implements AutoCloseable {
 
     /** There is a kernel now. What earlier processes hid and did not remove goes, unless it is open here. */
     void started(Kernel kernel) {
-        notices.started(kernel);
+        invalidator.started(kernel);
         unchanging = kernel.features().readOnly() || cachePolicy.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());
@@ -212,7 +212,7 @@ final class VolumeContext implements AutoCloseable {
         Locations.Walk walk = metadata.locations().walkKnownAt(path.substring(0, slash + 1));
         Inode directory = walk == null ? null : walk.found();
         if (directory != null && directory.isDirectory()) {
-            notices.resolved(table, directory, table.names(directory).shown(path.substring(slash + 1)));
+            invalidator.resolved(table, directory, table.names(directory).shown(path.substring(slash + 1)));
         }
     }
 
@@ -229,7 +229,7 @@ final class VolumeContext implements AutoCloseable {
 
     /** Where the kernel cannot be asked, and where this fails, it stays until the kernel forgets it, or the mount ends. */
     private boolean isBuried(Inode inode) {
-        if (notices.isKnown(inode.node())) {
+        if (invalidator.isKnown(inode.node())) {
             return false;
         }
         table.forget(inode.node(), Long.MAX_VALUE);
@@ -460,7 +460,7 @@ final class VolumeContext implements AutoCloseable {
     /** {@link #close} leaves the dirty files as they are. */
     void leaveToNext() {
         left = true;
-        notices.lastWords();
+        invalidator.lastWords();
     }
 
     /**

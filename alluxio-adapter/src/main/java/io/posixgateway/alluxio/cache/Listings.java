@@ -24,13 +24,13 @@ public final class Listings {
     private final Metadata metadata;
     private final Store store;
     private final InodeTable table;
-    private final KernelNotices notices;
+    private final KernelInvalidator invalidator;
 
-    Listings(Metadata metadata, Store store, InodeTable table, KernelNotices notices) {
+    Listings(Metadata metadata, Store store, InodeTable table, KernelInvalidator invalidator) {
         this.metadata = metadata;
         this.store = store;
         this.table = table;
-        this.notices = notices;
+        this.invalidator = invalidator;
     }
 
     /**
@@ -80,7 +80,7 @@ public final class Listings {
         FileStatus found = status;
         Dentries.Dentry known = directory.dentries().find(name);
         if (known != null && known.child() == null) {
-            notices.moved(directory, List.of(name.copy())); // the kernel may believe that it is missing
+            invalidator.moved(directory, List.of(name.copy())); // the kernel may believe that it is missing
         }
         if (directory.dentries().wasTaken(name)) {
             boolean before = known == null || known.generation() <= request.issued;
@@ -149,7 +149,7 @@ public final class Listings {
         if (child == null) {
             boolean missed = dentry != null && dentry.generation() < request.issued;
             if (missed) {
-                notices.moved(directory, List.of(name.copy()));
+                invalidator.moved(directory, List.of(name.copy()));
             }
             // One that this mount took away may be back in Alluxio alone.
             if ((dentry == null || missed) && !directory.dentries().wasTaken(name)) {

@@ -33,7 +33,7 @@ public final class Metadata {
     private final InodeTable table;
     private final PathPolicies cachePolicy;
     private final AttrDecoder reader;
-    private final KernelNotices notices;
+    private final KernelInvalidator invalidator;
     private final PathLocks pathLocks;
     private final DirectoryTimes times;
     private final NegativeEntries missing;
@@ -47,18 +47,18 @@ public final class Metadata {
     private final CacheCounts nameCounts = new CacheCounts();
 
     public Metadata(
-            Store store, InodeTable table, PathPolicies cachePolicy, AttrDecoder reader, KernelNotices notices) {
+            Store store, InodeTable table, PathPolicies cachePolicy, AttrDecoder reader, KernelInvalidator invalidator) {
         this.store = store;
         this.table = table;
         this.cachePolicy = cachePolicy;
         this.reader = reader;
-        this.notices = notices;
+        this.invalidator = invalidator;
         this.pathLocks = new PathLocks(table, cachePolicy.clock());
         this.times = new DirectoryTimes(this, store, reader);
         this.missing = new NegativeEntries(this, cachePolicy);
         this.known = new KnownNames(times);
         this.locations = new Locations(this, store, table);
-        this.listings = new Listings(this, store, table, notices);
+        this.listings = new Listings(this, store, table, invalidator);
         this.lost = new LostAttributes(store);
         this.restored = new RestoredAlluxio(table);
     }
@@ -153,7 +153,7 @@ public final class Metadata {
 
     /** What the file is, and whether it is there at all, is to be asked again by everyone, the kernel too. Never waits. */
     public void doubt(Inode inode) {
-        notices.forget(table, inode);
+        invalidator.forget(table, inode);
     }
 
     /** What is known of a name and still believed; null: ask. Never waits. */
@@ -250,7 +250,7 @@ public final class Metadata {
                 && !inode.unlinked()
                 && table.adopt(inode, status.id(), cachePolicy.nowNanos());
         if (adopted) {
-            notices.changed(inode.node()); // also where nothing is known of what it was before
+            invalidator.changed(inode.node()); // also where nothing is known of what it was before
         }
         return adopted;
     }
@@ -331,10 +331,10 @@ public final class Metadata {
     private void told(Inode inode, @Nullable Attr before, Attr now, boolean stays) {
         if (inode.isDirectory()) {
             if (!stays) {
-                notices.moved(inode, inode.dentries().dropListing());
+                invalidator.moved(inode, inode.dentries().dropListing());
             }
         } else if (before != null && !before.sameContent(now)) {
-            notices.changed(inode.node());
+            invalidator.changed(inode.node());
         }
     }
 
@@ -372,7 +372,7 @@ public final class Metadata {
         if (dropped == null) {
             return false;
         }
-        notices.moved(directory, dropped);
+        invalidator.moved(directory, dropped);
         Dentries dentries = directory.dentries();
         if (NegativeEntries.paysToLearn(dentries.askedInVain())) {
             missedOften.accept(directory);

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.KernelNotices;
+import io.posixgateway.alluxio.cache.KernelInvalidator;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
@@ -45,7 +45,7 @@ public final class DirectoryRename {
     private final Metadata metadata;
     private final InodeTable table;
     private final AttrDecoder reader;
-    private final KernelNotices notices;
+    private final KernelInvalidator invalidator;
     private final Notes notes;
     private final FileMoves files;
     /** Paths before, of those that a program waits for. */
@@ -62,12 +62,12 @@ public final class DirectoryRename {
     public record Notes(@Nullable NodeIdRemapLog nodes, DirectoryRenameLog renames) {}
 
     public DirectoryRename(
-            Store store, Metadata metadata, InodeTable table, AttrDecoder reader, KernelNotices notices, Notes notes) {
+            Store store, Metadata metadata, InodeTable table, AttrDecoder reader, KernelInvalidator invalidator, Notes notes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
         this.reader = reader;
-        this.notices = notices;
+        this.invalidator = invalidator;
         this.notes = notes;
         this.files = new FileMoves(store, metadata, table, reader);
     }
@@ -302,7 +302,7 @@ public final class DirectoryRename {
     /** The kernel may know it from an earlier process alone; null: it does not. */
     private @Nullable Inode knownToKernel(long fileId) {
         long node = table.ids().of(fileId);
-        return notes.nodes != null && notices.isKnown(node) ? table.restore(node, fileId, true) : null;
+        return notes.nodes != null && invalidator.isKnown(node) ? table.restore(node, fileId, true) : null;
     }
 
     /** Before the old one is gone: the next process finds the node at the new one. */
@@ -317,7 +317,7 @@ public final class DirectoryRename {
     private void forgetNames(@Nullable Inode known) {
         if (known != null) {
             known.dentries().snapshot().forEach(metadata::doubt);
-            notices.moved(known, known.dentries().dropListing());
+            invalidator.moved(known, known.dentries().dropListing());
         }
     }
 

@@ -31,7 +31,7 @@ class DirectoryTimesTest {
             table,
             new PathPolicies(CachePolicy.Consistency.TTL, 0, Map.of(), 0, 0, clock),
             new AttrDecoder(Identities.ofHost(clock), -1, -1, GroupAccess.NONE, 0, bytes),
-            new KernelNotices(clock));
+            new KernelInvalidator(clock));
 
     /** Its attributes were forgotten, and asked for before a name in it was changed: the response is of before. */
     @ParameterizedTest

@@ -22,7 +22,7 @@ public final class RecordingKernel implements Kernel {
 
     private final boolean passthrough;
     private final boolean readOnly;
-    private final List<Notice> notices = new ArrayList<>();
+    private final List<Notice> invalidator = new ArrayList<>();
     private final Map<Long, Long> lookups = new HashMap<>();
     /** What names led to when they were last seen. */
     private final Map<FuseRequests.Place, Long> names = new HashMap<>();
@@ -116,18 +116,18 @@ public final class RecordingKernel implements Kernel {
     }
 
     /** All so far. */
-    public synchronized List<Notice> notices() {
-        return List.copyOf(notices);
+    public synchronized List<Notice> invalidator() {
+        return List.copyOf(invalidator);
     }
 
     public synchronized void clear() {
-        notices.clear();
+        invalidator.clear();
     }
 
     /** All so far, which are forgotten. */
     public synchronized List<Notice> take() {
-        List<Notice> taken = List.copyOf(notices);
-        notices.clear();
+        List<Notice> taken = List.copyOf(invalidator);
+        invalidator.clear();
         return taken;
     }
 
@@ -138,17 +138,17 @@ public final class RecordingKernel implements Kernel {
 
     private synchronized void await(Predicate<Notice> wanted, String what) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-        while (notices.stream().noneMatch(wanted)) {
+        while (invalidator.stream().noneMatch(wanted)) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
-                throw new AssertionError("not told within " + LIMIT_SECONDS + " s: " + what + " but " + notices);
+                throw new AssertionError("not told within " + LIMIT_SECONDS + " s: " + what + " but " + invalidator);
             }
             TimeUnit.NANOSECONDS.timedWait(this, left);
         }
     }
 
     private synchronized int told(Notice notice) {
-        notices.add(notice);
+        invalidator.add(notice);
         notifyAll();
         return notice.node == FuseRequests.ROOT || lookups.containsKey(notice.node) ? 0 : -Errno.ENOENT;
     }

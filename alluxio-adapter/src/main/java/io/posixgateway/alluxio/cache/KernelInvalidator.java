@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * others. They are told in any order. Nothing is dropped: what waits to be told is not put there again, so there is at most one notice
  * of each file and of each name that waits.
  */
-public final class KernelNotices implements AutoCloseable {
+public final class KernelInvalidator implements AutoCloseable {
     private static final long LAST_WORDS_MILLIS = 1000;
     /** So many may be told at the same time. */
     private static final int MOST_THREADS = 8;
@@ -48,7 +48,7 @@ public final class KernelNotices implements AutoCloseable {
     private final AtomicLong prunedNanos;
     private volatile @Nullable Kernel kernel;
 
-    public KernelNotices(Clock clock) {
+    public KernelInvalidator(Clock clock) {
         this.clock = clock;
         this.prunedNanos = new AtomicLong(clock.nanos() - PRUNING_NANOS);
         teller = new ThreadPoolExecutor(
@@ -274,7 +274,7 @@ public final class KernelNotices implements AutoCloseable {
             batch = mounted == null ? null : mounted.batch();
         }
 
-        /** As {@link KernelNotices#forget}. */
+        /** As {@link KernelInvalidator#forget}. */
         public void forget(InodeTable table, Inode inode) {
             Moved moved = doubt(table, inode);
             if (batch != null && moved != null) {

@@ -11,7 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-class KernelNoticesTest {
+class KernelInvalidatorTest {
     private static final long PAGES_IN_FLIGHT = 1;
     private static final long CHANGED = 2;
     private static final long SAME = 3;
@@ -47,14 +47,14 @@ class KernelNoticesTest {
     @Test
     @Timeout(60)
     void notice_whileAnotherWaitsForPages_isTold() throws Exception {
-        try (KernelNotices notices = new KernelNotices(Clock.system())) {
-            notices.started(kernel());
-            notices.changed(PAGES_IN_FLIGHT);
+        try (KernelInvalidator invalidator = new KernelInvalidator(Clock.system())) {
+            invalidator.started(kernel());
+            invalidator.changed(PAGES_IN_FLIGHT);
             waits.await();
             for (int i = 0; i < MANY; i++) {
-                notices.changed(PAGES_IN_FLIGHT);
+                invalidator.changed(PAGES_IN_FLIGHT);
             }
-            notices.changed(CHANGED);
+            invalidator.changed(CHANGED);
             told.await();
             assertThat(arrived.getCount()).as("it still waits").isEqualTo(1);
             arrived.countDown();
@@ -66,13 +66,13 @@ class KernelNoticesTest {
     @Test
     @Timeout(60)
     void tellLength_ofFileWhoseNoticeWaits_isToldAtOnce() throws Exception {
-        try (KernelNotices notices = new KernelNotices(Clock.system())) {
-            notices.started(kernel());
-            notices.changed(PAGES_IN_FLIGHT);
+        try (KernelInvalidator invalidator = new KernelInvalidator(Clock.system())) {
+            invalidator.started(kernel());
+            invalidator.changed(PAGES_IN_FLIGHT);
             waits.await();
-            notices.tellLength(SAME);
+            invalidator.tellLength(SAME);
             assertThat(attributes).isEmpty();
-            notices.tellLength(PAGES_IN_FLIGHT);
+            invalidator.tellLength(PAGES_IN_FLIGHT);
             assertThat(attributes).containsExactly(PAGES_IN_FLIGHT);
             arrived.countDown();
         }
