@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * anew. Changed content that was not uploaded is set aside, because the file that it belongs to is no more.
  *
  * <pre>
- *   a call notices ─► nodes foreign, caches dropped (at once, before the call fails) ─► content set aside (later)
+ *   a call notifications ─► nodes foreign, caches dropped (at once, before the call fails) ─► content set aside (later)
  * </pre>
  *
  * <p>On a kept volume the next process hears of it from the volume's folder. Any thread.

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tells the kernel what it must no longer believe, on threads of its own, because an invalidation may wait for requests of
  * the same node: as long as a worker takes that answers a read. Some wait at the same time, so that one of them does not keep all
- * others. They are told in any order. Nothing is dropped: what waits to be told is not put there again, so there is at most one notice
+ * others. They are told in any order. Nothing is dropped: what waits to be told is not put there again, so there is at most one notification
  * of each file and of each name that waits.
  */
 public final class KernelInvalidator implements AutoCloseable {
@@ -37,11 +37,11 @@ public final class KernelInvalidator implements AutoCloseable {
     /** No request that nobody waits for any more is done later. */
     private static final long UNSURE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** What waits to be told. A notice is taken out before it is told, so that what changes meanwhile is told again. */
-    private final Set<Notice> waiting = ConcurrentHashMap.newKeySet();
+    /** What waits to be told. A notification is taken out before it is told, so that what changes meanwhile is told again. */
+    private final Set<Notification> waiting = ConcurrentHashMap.newKeySet();
 
-    /** What is being told. A notice is put here before it is taken out of those that wait. */
-    private final Set<Notice> telling = ConcurrentHashMap.newKeySet();
+    /** What is being told. A notification is put here before it is taken out of those that wait. */
+    private final Set<Notification> telling = ConcurrentHashMap.newKeySet();
 
     private final ThreadPoolExecutor teller;
     private final Clock clock;
@@ -63,18 +63,18 @@ public final class KernelInvalidator implements AutoCloseable {
     }
 
     /** Two that are equal tell the same. */
-    private interface Notice {
+    private interface Notification {
         void tell(Kernel mounted);
     }
 
-    private record Changed(long node) implements Notice {
+    private record Changed(long node) implements Notification {
         @Override
         public void tell(Kernel mounted) {
             mounted.invalidateInode(node, 0, 0);
         }
     }
 
-    private record Moved(long directory, Name name) implements Notice {
+    private record Moved(long directory, Name name) implements Notification {
         @Override
         public void tell(Kernel mounted) {
             mounted.invalidateEntry(directory, name);
@@ -82,7 +82,7 @@ public final class KernelInvalidator implements AutoCloseable {
     }
 
     /** A name led nowhere. A directory that has it by now is not to be taken from those who are in it, or have mounts there. */
-    private record Appeared(Inode directory, Name name) implements Notice {
+    private record Appeared(Inode directory, Name name) implements Notification {
         @Override
         public void tell(Kernel mounted) {
             Dentries.Dentry now = directory.dentries().find(name);
@@ -94,7 +94,7 @@ public final class KernelInvalidator implements AutoCloseable {
     }
 
     /** The kernel knows more files than are to be kept. Letting go of a name that nobody uses, it forgets the file. */
-    private record Crowded(InodeTable table) implements Notice {
+    private record Crowded(InodeTable table) implements Notification {
         @Override
         public void tell(Kernel mounted) {
             try (Kernel.Batch batch = mounted.batch()) {
@@ -109,27 +109,27 @@ public final class KernelInvalidator implements AutoCloseable {
         }
     }
 
-    private void later(Notice notice) {
+    private void later(Notification notification) {
         Kernel mounted = kernel;
-        if (mounted != null && waiting.add(notice)) {
-            teller.execute(() -> tell(notice, mounted));
+        if (mounted != null && waiting.add(notification)) {
+            teller.execute(() -> tell(notification, mounted));
         }
     }
 
-    /** One thread at a time tells a notice, and what came meanwhile once more: one that waits long takes one thread. */
-    private void tell(Notice notice, Kernel mounted) {
+    /** One thread at a time tells a notification, and what came meanwhile once more: one that waits long takes one thread. */
+    private void tell(Notification notification, Kernel mounted) {
         do {
-            if (!telling.add(notice)) {
+            if (!telling.add(notification)) {
                 return;
             }
             try {
-                while (waiting.remove(notice)) {
-                    notice.tell(mounted);
+                while (waiting.remove(notification)) {
+                    notification.tell(mounted);
                 }
             } finally {
-                telling.remove(notice);
+                telling.remove(notification);
             }
-        } while (waiting.contains(notice));
+        } while (waiting.contains(notification));
     }
 
     /** From now on there is a kernel to tell. */
@@ -156,13 +156,13 @@ public final class KernelInvalidator implements AutoCloseable {
         }
     }
 
-    /** The same where the notice of a change still waits, such as for pages of other files that Alluxio is asked for. */
+    /** The same where the notification of a change still waits, such as for pages of other files that Alluxio is asked for. */
     public void tellLength(long node) {
-        // In this order, which is that in which a notice goes through them: else one between them would be missed.
+        // In this order, which is that in which a notification goes through them: else one between them would be missed.
         if (waiting.isEmpty() && telling.isEmpty()) {
             return;
         }
-        Notice changed = new Changed(node);
+        Notification changed = new Changed(node);
         if (waiting.contains(changed) || telling.contains(changed)) {
             lengthChanged(node);
         }

@@ -88,7 +88,7 @@ public final class Metadata {
         return locations;
     }
 
-    /** What notices that ids begin anew though the cluster's id stays. */
+    /** What notifications that ids begin anew though the cluster's id stays. */
     public RestoredAlluxio restored() {
         return restored;
     }

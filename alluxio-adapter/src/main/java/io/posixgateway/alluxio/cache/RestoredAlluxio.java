@@ -8,7 +8,7 @@ import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.fuse.spi.Errno;
 
 /**
- * Notices that Alluxio was restored from a backup, with which it keeps its cluster id: file ids that it gave since the backup are given
+ * Notifications that Alluxio was restored from a backup, with which it keeps its cluster id: file ids that it gave since the backup are given
  * again, to other files, whose time of creation is another one. Any thread.
  */
 public final class RestoredAlluxio {

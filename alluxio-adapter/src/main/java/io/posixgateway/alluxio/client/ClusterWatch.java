@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notices that another Alluxio answers than before, or the same one after it was formatted or restored: file ids begin anew there, so
+ * Notifications that another Alluxio answers than before, or the same one after it was formatted or restored: file ids begin anew there, so
  * nothing that is known of the former counts. Any thread.
  *
  * <p>An Alluxio is not formatted and started in less than {@link #SILENCE_NANOS}, and not while it answers. So its cluster id is compared

@@ -172,7 +172,7 @@ public interface Store extends AutoCloseable {
     String clusterId() throws StoreException;
 
     /**
-     * From now on calls notice when another Alluxio answers than before, or this one was formatted or restored. The first call that
+     * From now on calls notification when another Alluxio answers than before, or this one was formatted or restored. The first call that
      * does runs the listener, and fails with ESTALE when that has returned.
      *
      * @param clusterId the one of before, with which the next call compares; empty: the first one that is told is

@@ -166,7 +166,7 @@ public final class KeeperClient implements Takeover.Kept {
                 taken.readOnly(),
                 taken.takes(),
                 device,
-                new KeeperNotices(this, id, device == null ? "" : device, clock));
+                new KeeperNotifier(this, id, device == null ? "" : device, clock));
     }
 
     /** The descriptor of this name, behind the two that always come; -1: none. */
@@ -192,16 +192,16 @@ public final class KeeperClient implements Takeover.Kept {
     }
 
     /**
-     * Has it write notices to the kernel, and waits as long as that takes.
+     * Has it write notifications to the kernel, and waits as long as that takes.
      *
      * @param device "major:minor" of the mount they are for; empty: any
-     * @param notices as the kernel reads them, one behind the other
+     * @param notifications as the kernel reads them, one behind the other
      * @return 0 or the kernel's errno of the last one
      */
-    int notify(String id, String device, byte[] notices) throws KeeperException {
+    int notify(String id, String device, byte[] notifications) throws KeeperException {
         JsonObject question = question("notify", id);
         question.addProperty("device", device);
-        question.addProperty("data", Base64.getEncoder().encodeToString(notices));
+        question.addProperty("data", Base64.getEncoder().encodeToString(notifications));
         return ask(question, new int[0], WITHOUT_END).errno();
     }
 

@@ -9,7 +9,7 @@ import io.posixgateway.alluxio.store.FuseRequests;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
-import io.posixgateway.alluxio.store.RecordingKernel.Notice;
+import io.posixgateway.alluxio.store.RecordingKernel.Notification;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Name;
@@ -130,9 +130,9 @@ class CacheLimitTest {
 
         void obey() {
             cluster.clock().advance(BETWEEN_PRUNINGS);
-            for (Notice notice : mount.kernel().take()) {
-                toldOf.add(notice.name());
-                letGo(notice.name());
+            for (Notification notification : mount.kernel().take()) {
+                toldOf.add(notification.name());
+                letGo(notification.name());
             }
         }
 

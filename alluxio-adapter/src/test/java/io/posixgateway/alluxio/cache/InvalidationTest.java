@@ -9,7 +9,7 @@ import io.posixgateway.alluxio.store.FuseRequests;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
-import io.posixgateway.alluxio.store.RecordingKernel.Notice;
+import io.posixgateway.alluxio.store.RecordingKernel.Notification;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
@@ -77,13 +77,13 @@ class InvalidationTest {
         makeFiles(files);
         try (MemoryMount mount = mount()) {
             assertThat(mount.list("/")).hasSize(files);
-            Set<Notice> expected = new HashSet<>();
+            Set<Notification> expected = new HashSet<>();
             for (int i = 0; i < files; i++) {
                 FuseNode node = mount.lookup("/f" + i);
-                expected.add(Notice.entry(FuseRequests.ROOT, "f" + i));
-                expected.add(Notice.content(node.id()));
+                expected.add(Notification.entry(FuseRequests.ROOT, "f" + i));
+                expected.add(Notification.content(node.id()));
             }
-            expected.add(Notice.content(FuseRequests.ROOT));
+            expected.add(Notification.content(FuseRequests.ROOT));
             mount.faults().forgetCounts();
             mount.lookup("/f" + (files - 1));
             assertThat(mount.faults().counts()).as("before").isEmpty();
@@ -118,19 +118,19 @@ class InvalidationTest {
             }
             long directory = two.lookup("/d").id();
             assertThat(two.fileSystem().invalidate("/d/single")).isEqualTo(1);
-            assertThat(two.kernel().invalidator()).contains(Notice.entry(directory, "single"));
+            assertThat(two.kernel().invalidator()).contains(Notification.entry(directory, "single"));
             assertThat(two.read("/d/single")).isEqualTo("single");
 
             assertThat(two.fileSystem().invalidate("/d")).isGreaterThan(2);
             assertThat(two.kernel().invalidator())
-                    .contains(Notice.entry(directory, "asked"), Notice.entry(directory, "known"));
+                    .contains(Notification.entry(directory, "asked"), Notification.entry(directory, "known"));
             assertThat(two.read("/d/asked")).isEqualTo("asked");
             assertThat(two.read("/d/known")).isEqualTo("known");
             assertThat(two.list("/d")).containsExactlyInAnyOrder(names);
         }
     }
 
-    /** The kernel would read the new content to the old length, until a notice that comes later. */
+    /** The kernel would read the new content to the old length, until a notification that comes later. */
     @Test
     void open_ofFileThatOthersChanged_isAnsweredWhenTheKernelHasNoLengthOfIt() {
         try (MemoryMount mount = MemoryMount.of(cluster);
@@ -141,7 +141,7 @@ class InvalidationTest {
             cluster.clock().advance(Duration.ofSeconds(2));
             mount.kernel().take();
             try (MemoryMount.OpenFile file = mount.bind("/f").open(Stat.O_RDONLY)) {
-                assertThat(mount.kernel().invalidator()).contains(Notice.attributes(node.id()));
+                assertThat(mount.kernel().invalidator()).contains(Notification.attributes(node.id()));
                 assertThat(file.readText()).isEqualTo("longer");
             }
         }

@@ -46,7 +46,7 @@ class KernelInvalidatorTest {
     /** A worker that does not answer a read would keep the kernel from all that others change. */
     @Test
     @Timeout(60)
-    void notice_whileAnotherWaitsForPages_isTold() throws Exception {
+    void notification_whileAnotherWaitsForPages_isTold() throws Exception {
         try (KernelInvalidator invalidator = new KernelInvalidator(Clock.system())) {
             invalidator.started(kernel());
             invalidator.changed(PAGES_IN_FLIGHT);
@@ -65,7 +65,7 @@ class KernelInvalidatorTest {
     /** The kernel would read the new content to the old length. */
     @Test
     @Timeout(60)
-    void tellLength_ofFileWhoseNoticeWaits_isToldAtOnce() throws Exception {
+    void tellLength_ofFileWhoseNotificationWaits_isToldAtOnce() throws Exception {
         try (KernelInvalidator invalidator = new KernelInvalidator(Clock.system())) {
             invalidator.started(kernel());
             invalidator.changed(PAGES_IN_FLIGHT);

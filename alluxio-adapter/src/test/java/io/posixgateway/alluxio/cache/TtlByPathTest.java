@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
-import io.posixgateway.alluxio.store.RecordingKernel.Notice;
+import io.posixgateway.alluxio.store.RecordingKernel.Notification;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -92,8 +92,8 @@ class TtlByPathTest {
         assertThat(below.attributesValid()).isEqualTo(HOUR);
         two.rename("/stays/folder", "/changes/folder");
         two.rename("/stays/f", "/changes/f");
-        two.kernel().await(Notice.attributes(file.id()));
-        two.kernel().await(Notice.attributes(below.id()));
+        two.kernel().await(Notification.attributes(file.id()));
+        two.kernel().await(Notification.attributes(below.id()));
         one.write("/changes/folder/below", "longer");
         one.write("/changes/f", "longer");
         for (FuseNode node : new FuseNode[] {file, below}) {
@@ -113,8 +113,8 @@ class TtlByPathTest {
         long marker = two.lookup("/stays/marker").id();
         two.rename("/stays/f", "/stays/folder/f");
         two.rename("/stays/marker", "/changes/marker");
-        two.kernel().await(Notice.attributes(marker)); // one is told after the other
-        assertThat(two.kernel().invalidator()).doesNotContain(Notice.attributes(file));
+        two.kernel().await(Notification.attributes(marker)); // one is told after the other
+        assertThat(two.kernel().invalidator()).doesNotContain(Notification.attributes(file));
         assertThat(two.requests().getattr(file).attributesValid()).isEqualTo(HOUR);
     }
 }

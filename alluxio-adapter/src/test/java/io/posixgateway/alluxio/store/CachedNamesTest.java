@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.store.RecordingKernel.Notice;
+import io.posixgateway.alluxio.store.RecordingKernel.Notification;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.charset.StandardCharsets;
@@ -92,7 +92,7 @@ class CachedNamesTest {
         cluster.clock().advance(TTL);
         mount.kernel().clear();
         mount.requests().getattr(seen.id());
-        mount.kernel().await(Notice.content(seen.id()));
+        mount.kernel().await(Notification.content(seen.id()));
     }
 
     @Test

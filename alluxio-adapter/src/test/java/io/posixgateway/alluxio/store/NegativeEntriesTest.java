@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.store.RecordingKernel.Notice;
+import io.posixgateway.alluxio.store.RecordingKernel.Notification;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -78,7 +78,7 @@ class NegativeEntriesTest {
             other.write("/d/file", "text");
             assertThat(mount.list("/d")).containsExactly("file");
             assertThat(mount.read("/d/file")).isEqualTo("text");
-            mount.kernel().await(Notice.entry(directory, "file"));
+            mount.kernel().await(Notification.entry(directory, "file"));
         }
     }
 
@@ -97,7 +97,7 @@ class NegativeEntriesTest {
             mount.fileSystem().invalidate("/d/beside");
             cluster.clock().advance(Duration.ofHours(1));
             mount.requests().getattr(directory);
-            mount.kernel().await(Notice.entry(directory, "file"));
+            mount.kernel().await(Notification.entry(directory, "file"));
             assertThat(mount.read("/d/file")).isEqualTo("text");
         }
     }

@@ -22,7 +22,7 @@ public final class RecordingKernel implements Kernel {
 
     private final boolean passthrough;
     private final boolean readOnly;
-    private final List<Notice> invalidator = new ArrayList<>();
+    private final List<Notification> invalidator = new ArrayList<>();
     private final Map<Long, Long> lookups = new HashMap<>();
     /** What names led to when they were last seen. */
     private final Map<FuseRequests.Place, Long> names = new HashMap<>();
@@ -52,20 +52,20 @@ public final class RecordingKernel implements Kernel {
      * @param name that is invalid; empty: none is
      * @param offset of the pages; -1: attributes alone
      */
-    public record Notice(long node, String name, long offset) {
+    public record Notification(long node, String name, long offset) {
         /** Attributes and all pages of a node. */
-        public static Notice content(long node) {
-            return new Notice(node, "", 0);
+        public static Notification content(long node) {
+            return new Notification(node, "", 0);
         }
 
         /** Attributes of a node. */
-        public static Notice attributes(long node) {
-            return new Notice(node, "", -1);
+        public static Notification attributes(long node) {
+            return new Notification(node, "", -1);
         }
 
         /** A name in a directory. */
-        public static Notice entry(long parent, String name) {
-            return new Notice(parent, name, 0);
+        public static Notification entry(long parent, String name) {
+            return new Notification(parent, name, 0);
         }
     }
 
@@ -116,7 +116,7 @@ public final class RecordingKernel implements Kernel {
     }
 
     /** All so far. */
-    public synchronized List<Notice> invalidator() {
+    public synchronized List<Notification> invalidator() {
         return List.copyOf(invalidator);
     }
 
@@ -125,18 +125,18 @@ public final class RecordingKernel implements Kernel {
     }
 
     /** All so far, which are forgotten. */
-    public synchronized List<Notice> take() {
-        List<Notice> taken = List.copyOf(invalidator);
+    public synchronized List<Notification> take() {
+        List<Notification> taken = List.copyOf(invalidator);
         invalidator.clear();
         return taken;
     }
 
     /** Waits until it was told this. */
-    public void await(Notice notice) throws InterruptedException {
-        await(notice::equals, notice.toString());
+    public void await(Notification notification) throws InterruptedException {
+        await(notification::equals, notification.toString());
     }
 
-    private synchronized void await(Predicate<Notice> wanted, String what) throws InterruptedException {
+    private synchronized void await(Predicate<Notification> wanted, String what) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
         while (invalidator.stream().noneMatch(wanted)) {
             long left = deadline - System.nanoTime();
@@ -147,10 +147,10 @@ public final class RecordingKernel implements Kernel {
         }
     }
 
-    private synchronized int told(Notice notice) {
-        invalidator.add(notice);
+    private synchronized int told(Notification notification) {
+        invalidator.add(notification);
         notifyAll();
-        return notice.node == FuseRequests.ROOT || lookups.containsKey(notice.node) ? 0 : -Errno.ENOENT;
+        return notification.node == FuseRequests.ROOT || lookups.containsKey(notification.node) ? 0 : -Errno.ENOENT;
     }
 
     @Override
@@ -160,7 +160,7 @@ public final class RecordingKernel implements Kernel {
 
     @Override
     public int invalidateInode(long node, long offset, long lengthBytes) {
-        return told(new Notice(node, "", offset));
+        return told(new Notification(node, "", offset));
     }
 
     @Override
@@ -170,7 +170,7 @@ public final class RecordingKernel implements Kernel {
 
     @Override
     public int invalidateEntry(long parent, Name name) {
-        return told(Notice.entry(parent, name.toString()));
+        return told(Notification.entry(parent, name.toString()));
     }
 
     @Override
@@ -178,12 +178,12 @@ public final class RecordingKernel implements Kernel {
         return new Batch() {
             @Override
             public void invalidateInode(long node, long offset, long lengthBytes) {
-                told(new Notice(node, "", offset));
+                told(new Notification(node, "", offset));
             }
 
             @Override
             public void invalidateEntry(long parent, Name name) {
-                told(Notice.entry(parent, name.toString()));
+                told(Notification.entry(parent, name.toString()));
             }
 
             @Override
@@ -193,7 +193,7 @@ public final class RecordingKernel implements Kernel {
 
     @Override
     public int notifyDelete(long parent, long child, Name name) {
-        return told(Notice.entry(parent, name.toString()));
+        return told(Notification.entry(parent, name.toString()));
     }
 
     @Override

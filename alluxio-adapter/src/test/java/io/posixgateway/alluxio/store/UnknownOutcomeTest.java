@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.store.RecordingKernel.Notice;
+import io.posixgateway.alluxio.store.RecordingKernel.Notification;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;
@@ -58,7 +58,7 @@ class UnknownOutcomeTest {
         mount.kernel().clear();
         mount.faults().on(StoreCall.DELETE).loseAnswer();
         fails(() -> mount.unlink("/file"));
-        mount.kernel().await(Notice.entry(FuseRequests.ROOT, "file"));
+        mount.kernel().await(Notification.entry(FuseRequests.ROOT, "file"));
         assertThat(mount.list("/")).containsExactly("beside");
         assertThat(mount.exists("/file")).isFalse();
     }
@@ -106,7 +106,7 @@ class UnknownOutcomeTest {
         mount.kernel().clear();
         mount.faults().on(StoreCall.RENAME).loseAnswer();
         fails(() -> mount.rename("/from", "/to"));
-        mount.kernel().await(Notice.entry(FuseRequests.ROOT, "to"));
+        mount.kernel().await(Notification.entry(FuseRequests.ROOT, "to"));
         assertThat(mount.read("/to")).isEqualTo("text");
         assertThat(mount.exists("/from")).isFalse();
         assertThat(mount.list("/")).containsExactly("to");
@@ -172,7 +172,7 @@ class UnknownOutcomeTest {
         mount.kernel().clear();
         mount.faults().on(StoreCall.DELETE).loseRequest();
         fails(() -> mount.unlink("/file"));
-        mount.kernel().await(Notice.attributes(FuseRequests.ROOT));
+        mount.kernel().await(Notification.attributes(FuseRequests.ROOT));
         FuseNode during = mount.requests().getattr(FuseRequests.ROOT);
         assertThat(during.attributesValid()).isEqualTo(NOTHING);
         cluster.clock().advance(Duration.ofSeconds(10));
@@ -202,7 +202,7 @@ class UnknownOutcomeTest {
         mount.faults().on(StoreCall.CHANGE).loseAnswer();
         fails(() -> mount.requests().chmod(FuseRequests.ROOT, 0700));
         assertThat(mount.requests().getattr(FuseRequests.ROOT).mode() & 0777).isEqualTo(0700);
-        mount.kernel().await(Notice.attributes(FuseRequests.ROOT));
+        mount.kernel().await(Notification.attributes(FuseRequests.ROOT));
     }
 
     @Test
@@ -212,7 +212,7 @@ class UnknownOutcomeTest {
         mount.kernel().clear();
         mount.faults().on(StoreCall.CHANGE).loseAnswer();
         fails(() -> mount.requests().chmod(file.id(), 0600));
-        mount.kernel().await(Notice.attributes(file.id()));
+        mount.kernel().await(Notification.attributes(file.id()));
         FuseNode now = mount.requests().getattr(file.id());
         assertThat(now.mode() & 0777).isEqualTo(0600);
         assertThat(now.attributesValid()).isEqualTo(NOTHING);

@@ -10,7 +10,7 @@
  *     cluster.clock().advance(Duration.ofSeconds(5));                    // time passes when the test says so
  *     cluster.ufs().write("/outside", bytes);                            // somebody else, behind Alluxio's back
  *     assertThat(mount.faults().count(StoreCall.STATUS)).isEqualTo(1);   // calls are counted
- *     mount.kernel().await(Notice.content(mount.lookup("/file").id()));  // what the kernel was told
+ *     mount.kernel().await(Notification.content(mount.lookup("/file").id()));  // what the kernel was told
  * }
  * }</pre>
  *

@@ -294,7 +294,7 @@ class KilledChangeTest {
                 .endsWith(".SharedQuestion"));
     }
 
-    /** The program does not notice. */
+    /** The program does not notification. */
     private static void goOn(Trial trial, int answered) throws Exception {
         OpenFile open = trial.session.open;
         trial.session.open = open == null ? null : trial.session.mount.inherited(open);

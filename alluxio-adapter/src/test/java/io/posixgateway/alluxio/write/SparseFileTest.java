@@ -230,7 +230,7 @@ class SparseFileTest {
         }
     }
 
-    /** A child of a shell that is now a program which takes no notice of its end: it stays for all to see. */
+    /** A child of a shell that is now a program which takes no notification of its end: it stays for all to see. */
     private static Process parentOfKilled() throws Exception {
         return new ProcessBuilder("sh", "-c", "sleep 1000 & echo $!; kill -9 $!; exec cat").start();
     }

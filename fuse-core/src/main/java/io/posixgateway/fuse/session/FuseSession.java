@@ -173,7 +173,7 @@ public final class FuseSession implements AutoCloseable {
             throw e;
         }
         FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
-        KernelLink kernel = new KernelLink(journaled, fitting.readOnly(), kept.notices());
+        KernelLink kernel = new KernelLink(journaled, fitting.readOnly(), kept.notifications());
         Handshake handshake =
                 new Handshake(fitting, way.uring(), way.resends(), Native.pageBytes(), fileSystem, outcome -> {
                     memory.store(outcome);

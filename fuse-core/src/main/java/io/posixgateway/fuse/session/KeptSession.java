@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param readOnly mounted read-only
  * @param takes how often it was taken before
  * @param device "major:minor" of the mount; null: the keeper does not tell
- * @param notices writes those that may wait in the kernel; null: the process that serves does it itself
+ * @param notifications writes those that may wait in the kernel; null: the process that serves does it itself
  */
 public record KeptSession(
         int fuseFd,
@@ -27,7 +27,7 @@ public record KeptSession(
         boolean readOnly,
         int takes,
         @Nullable String device,
-        @Nullable NoticeCarrier notices) {
+        @Nullable NotificationProxy notifications) {
     /** Closes the descriptors; for whoever will not serve. */
     public void close() {
         for (int fd : new int[] {fuseFd, cloneFd, memoryFd, lockFd}) {

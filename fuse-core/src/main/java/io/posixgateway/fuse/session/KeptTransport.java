@@ -65,9 +65,9 @@ final class KeptTransport {
             return earlier.has(InitFeature.RESEND);
         }
         ByteBuffer message =
-                ByteBuffer.allocateDirect(NoticeFormat.HEADER_BYTES).order(ByteOrder.nativeOrder());
+                ByteBuffer.allocateDirect(NotificationFormat.HEADER_BYTES).order(ByteOrder.nativeOrder());
         return !options.off().containsKey(Feature.RESEND)
-                && Native.write(kept.fuseFd(), message, NoticeFormat.resend(message)) >= 0;
+                && Native.write(kept.fuseFd(), message, NotificationFormat.resend(message)) >= 0;
     }
 
     private static KeptTransport choose(SessionOptions options, KeptSession kept, SessionMemory memory, boolean resends)

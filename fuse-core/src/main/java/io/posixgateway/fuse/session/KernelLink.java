@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** Notifications and backing files of one session. Any thread; each builds its messages in a buffer of its own. */
 final class KernelLink implements Kernel {
     private static final ThreadLocal<ByteBuffer> MESSAGE = ThreadLocal.withInitial(
-            () -> ByteBuffer.allocateDirect(NoticeFormat.MOST_BYTES).order(ByteOrder.nativeOrder()));
+            () -> ByteBuffer.allocateDirect(NotificationFormat.MOST_BYTES).order(ByteOrder.nativeOrder()));
 
     /** Of one message; the kernel copies it page by page. */
     private static final int PIECE_BYTES = 128 << 10;
@@ -30,8 +30,8 @@ final class KernelLink implements Kernel {
 
     private final FileSystem fileSystem;
     private final boolean readOnly;
-    private final @Nullable NoticeCarrier carrier;
-    private final NoticeWriter writer = new NoticeWriter(this::with);
+    private final @Nullable NotificationProxy carrier;
+    private final NotificationWriter writer = new NotificationWriter(this::with);
     /** Read-locked while the descriptor is in use: a closed one may be another file's by then. */
     private final ReentrantReadWriteLock line = new ReentrantReadWriteLock();
 
@@ -41,10 +41,10 @@ final class KernelLink implements Kernel {
 
     /**
      * @param readOnly is the session?
-     * @param carrier of notices that may wait, in whose place a child of this process writes them while it is away; null: they are
+     * @param carrier of notifications that may wait, in whose place a child of this process writes them while it is away; null: they are
      *     written here, as whoever guards the mount sees to it that it ends with this process
      */
-    KernelLink(FileSystem fileSystem, boolean readOnly, @Nullable NoticeCarrier carrier) {
+    KernelLink(FileSystem fileSystem, boolean readOnly, @Nullable NotificationProxy carrier) {
         this.fileSystem = fileSystem;
         this.readOnly = readOnly;
         this.carrier = carrier;
@@ -98,7 +98,7 @@ final class KernelLink implements Kernel {
     @Override
     public int invalidateInode(long node, long offset, long lengthBytes) {
         ByteBuffer message = MESSAGE.get();
-        int bytes = NoticeFormat.invalidateInode(message, 0, node, offset, lengthBytes);
+        int bytes = NotificationFormat.invalidateInode(message, 0, node, offset, lengthBytes);
         return offset < 0 ? send(message, bytes) : sendWaiting(message, bytes);
     }
 
@@ -106,13 +106,13 @@ final class KernelLink implements Kernel {
     public int store(long node, long offset, ByteBuffer bytes) {
         ByteBuffer from = bytes.duplicate();
         int piece = Math.min(PIECE_BYTES, from.remaining());
-        ByteBuffer message = ByteBuffer.allocateDirect(NoticeFormat.HEADER_BYTES + NoticeFormat.STORE_BYTES + piece)
+        ByteBuffer message = ByteBuffer.allocateDirect(NotificationFormat.HEADER_BYTES + NotificationFormat.STORE_BYTES + piece)
                 .order(ByteOrder.nativeOrder());
         long at = offset;
         int result = 0;
         while (result == 0 && from.hasRemaining()) {
             int count = Math.min(piece, from.remaining());
-            result = send(message, NoticeFormat.store(message, node, at, from, count));
+            result = send(message, NotificationFormat.store(message, node, at, from, count));
             from.position(from.position() + count);
             at += count;
         }
@@ -125,7 +125,7 @@ final class KernelLink implements Kernel {
             return -Errno.ENAMETOOLONG;
         }
         ByteBuffer message = MESSAGE.get();
-        return sendWaiting(message, NoticeFormat.invalidateEntry(message, 0, parent, name));
+        return sendWaiting(message, NotificationFormat.invalidateEntry(message, 0, parent, name));
     }
 
     @Override
@@ -134,18 +134,18 @@ final class KernelLink implements Kernel {
             return -Errno.ENAMETOOLONG;
         }
         ByteBuffer message = MESSAGE.get();
-        return sendWaiting(message, NoticeFormat.delete(message, 0, parent, child, name));
+        return sendWaiting(message, NotificationFormat.delete(message, 0, parent, child, name));
     }
 
     @Override
     public Batch batch() {
-        return new NoticeBatch(this);
+        return new NotificationBatch(this);
     }
 
     /** Asks for everything that was under way in another process. */
     int resend() {
         ByteBuffer message = MESSAGE.get();
-        return send(message, NoticeFormat.resend(message));
+        return send(message, NotificationFormat.resend(message));
     }
 
     /** Tells one or more, one behind the other, for which the kernel may wait until requests are answered. */
@@ -154,7 +154,7 @@ final class KernelLink implements Kernel {
             return -Errno.ENOTCONN;
         }
         int result = carried(messages, bytes);
-        if (result != NoticeCarrier.AWAY) {
+        if (result != NotificationProxy.AWAY) {
             return result;
         }
         for (int at = 0; at < bytes; at += messages.getInt(at)) {
@@ -166,10 +166,10 @@ final class KernelLink implements Kernel {
     /** AWAY: there is nobody else. */
     private int carried(ByteBuffer messages, int bytes) {
         if (carrier == null) {
-            return NoticeCarrier.AWAY;
+            return NotificationProxy.AWAY;
         }
         int result = carrier.carry(messages, bytes);
-        if (result == NoticeCarrier.AWAY) {
+        if (result == NotificationProxy.AWAY) {
             return writer.carry(messages, bytes);
         }
         writer.rest();

@@ -29,10 +29,10 @@ public interface Kernel {
     /** Drops the name from its directory in the dentry cache. */
     int invalidateEntry(long parent, Name name);
 
-    /** Collects notices that are told together, for when there are many. The caller closes it; one thread. */
+    /** Collects notifications that are told together, for when there are many. The caller closes it; one thread. */
     Batch batch();
 
-    /** Notices in their order. They are told when they fill a message, and by {@link #close}; what becomes of one is not told. */
+    /** Notifications in their order. They are told when they fill a message, and by {@link #close}; what becomes of one is not told. */
     interface Batch extends AutoCloseable {
         /** As {@link Kernel#invalidateInode}. */
         void invalidateInode(long node, long offset, long lengthBytes);

@@ -26,18 +26,18 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * While no keeper is there, a child of the gateway writes notices. One that waits in the kernel cannot be killed, and holds the last
+ * While no keeper is there, a child of the gateway writes notifications. One that waits in the kernel cannot be killed, and holds the last
  * descriptor of the connection when the gateway is.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class NoticeWriterFaultTest {
+class NotificationWriterFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
     private Path folder = Path.of("");
 
     @Test
-    void killedGateway_whoseChildWaitsWithANotice_leavesNobodyHanging() throws Exception {
+    void killedGateway_whoseChildWaitsWithANotification_leavesNobodyHanging() throws Exception {
         Built.keeper();
         EmbeddedAlluxio alluxio = Clusters.killable();
         TestDirectory own = Clusters.directory(alluxio);
@@ -58,10 +58,10 @@ class NoticeWriterFaultTest {
                         .setVolume("noticed")
                         .setPath("/dir/old")
                         .build();
-                CompletableFuture<InvalidateReply> notice =
+                CompletableFuture<InvalidateReply> notification =
                         CompletableFuture.supplyAsync(() -> node.control().invalidate(old));
                 ProcessHandle child = awaitChild(node.gateway().pid());
-                assertThatThrownBy(() -> notice.get(1, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+                assertThatThrownBy(() -> notification.get(1, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
 
                 node.gateway().kill(); // fails when it does not end
                 assertThat(child.isAlive()).as("the child, in the kernel").isTrue();
@@ -77,9 +77,9 @@ class NoticeWriterFaultTest {
     private static ProcessHandle awaitChild(long gateway) throws Exception {
         ProcessHandle process = ProcessHandle.of(gateway).orElseThrow();
         Waiting.until(
-                "a child writes notices", LIMIT, () -> process.descendants().anyMatch(NoticeWriterFaultTest::writes));
+                "a child writes notices", LIMIT, () -> process.descendants().anyMatch(NotificationWriterFaultTest::writes));
         return process.descendants()
-                .filter(NoticeWriterFaultTest::writes)
+                .filter(NotificationWriterFaultTest::writes)
                 .findFirst()
                 .orElseThrow();
     }

@@ -1,15 +1,15 @@
 package io.posixgateway.alluxio.service;
 
-import io.posixgateway.fuse.session.NoticeCarrier;
+import io.posixgateway.fuse.session.NotificationProxy;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Has the keeper write a session's notices, as long as it knows how. Any thread. */
-final class KeeperNotices implements NoticeCarrier {
-    private static final Logger LOG = LoggerFactory.getLogger(KeeperNotices.class);
+/** Has the keeper write a session's notifications, as long as it knows how. Any thread. */
+final class KeeperNotifier implements NotificationProxy {
+    private static final Logger LOG = LoggerFactory.getLogger(KeeperNotifier.class);
     private static final long AGAIN_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private final KeeperClient keeper;
@@ -22,7 +22,7 @@ final class KeeperNotices implements NoticeCarrier {
     private volatile boolean tooOld;
 
     /** @param device "major:minor" of the mount; empty: not known */
-    KeeperNotices(KeeperClient keeper, String session, String device, Clock clock) {
+    KeeperNotifier(KeeperClient keeper, String session, String device, Clock clock) {
         this.clock = clock;
         this.keeper = keeper;
         this.session = session;
@@ -34,10 +34,10 @@ final class KeeperNotices implements NoticeCarrier {
         if (tooOld && clock.nanos() - refusedNanos < AGAIN_NANOS) {
             return AWAY;
         }
-        byte[] notices = new byte[bytes];
-        messages.get(0, notices);
+        byte[] notifications = new byte[bytes];
+        messages.get(0, notifications);
         try {
-            return -keeper.notify(session, device, notices);
+            return -keeper.notify(session, device, notifications);
         } catch (KeeperException e) {
             return refused(e);
         }

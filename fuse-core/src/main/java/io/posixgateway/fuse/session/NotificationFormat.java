@@ -3,8 +3,8 @@ package io.posixgateway.fuse.session;
 import io.posixgateway.fuse.spi.Name;
 import java.nio.ByteBuffer;
 
-/** Notices as the kernel reads them (linux/fuse.h). Each method puts one at a place of a buffer, and tells its bytes. */
-final class NoticeFormat {
+/** Notifications as the kernel reads them (linux/fuse.h). Each method puts one at a place of a buffer, and tells its bytes. */
+final class NotificationFormat {
     static final int HEADER_BYTES = 16;
     /** Header, the longest fixed part, a name and its NUL. */
     static final int MOST_BYTES = HEADER_BYTES + 24 + Name.MAX_BYTES + 1;
@@ -18,7 +18,7 @@ final class NoticeFormat {
     private static final int DELETE = 6;
     private static final int RESEND = 7;
 
-    private NoticeFormat() {}
+    private NotificationFormat() {}
 
     static int invalidateInode(ByteBuffer out, int at, long node, long offset, long lengthBytes) {
         out.putLong(at + HEADER_BYTES, node);

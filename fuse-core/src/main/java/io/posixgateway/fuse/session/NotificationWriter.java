@@ -18,16 +18,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has notices of one session written by a child process, where no keeper writes them: a thread of this process that waits in the kernel
+ * Has notifications of one session written by a child process, where no keeper writes them: a thread of this process that waits in the kernel
  * when it is killed would keep all of its sessions, and hang their mounts, for nobody may abort what somebody seems to serve. The child
  * holds that one connection. It is started when it is needed, ends with this process, and writes one order after the other.
  *
  * <p>Any thread; those that have an order wait for their turn, and for the kernel.
  */
-final class NoticeWriter implements NoticeCarrier, AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(NoticeWriter.class);
+final class NotificationWriter implements NotificationProxy, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NotificationWriter.class);
     private static final int CONNECT_MILLIS = 10_000;
-    /** A child that was killed is replaced once; a notice may be written twice. */
+    /** A child that was killed is replaced once; a notification may be written twice. */
     private static final int TRIES = 2;
 
     private final Connected connected;
@@ -44,7 +44,7 @@ final class NoticeWriter implements NoticeCarrier, AutoCloseable {
         int with(IntUnaryOperator use);
     }
 
-    NoticeWriter(Connected connected) {
+    NotificationWriter(Connected connected) {
         this.connected = connected;
     }
 
@@ -54,12 +54,12 @@ final class NoticeWriter implements NoticeCarrier, AutoCloseable {
         if (failed) {
             return AWAY;
         }
-        byte[] notices = new byte[bytes];
-        messages.get(0, notices);
+        byte[] notifications = new byte[bytes];
+        messages.get(0, notifications);
         turn.lock();
         try {
             for (int i = 0; i < TRIES && !closed; i++) {
-                int result = order(notices);
+                int result = order(notifications);
                 if (result != AWAY || failed) {
                     return result;
                 }
@@ -71,7 +71,7 @@ final class NoticeWriter implements NoticeCarrier, AutoCloseable {
     }
 
     /** AWAY: the child is, or there is none. */
-    private int order(byte[] notices) {
+    private int order(byte[] notifications) {
         try {
             Process writer = child;
             if (writer == null) {
@@ -84,8 +84,8 @@ final class NoticeWriter implements NoticeCarrier, AutoCloseable {
             }
             ByteBuffer number = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder());
             OutputStream orders = writer.getOutputStream();
-            orders.write(number.putInt(0, notices.length).array());
-            orders.write(notices);
+            orders.write(number.putInt(0, notifications.length).array());
+            orders.write(notifications);
             orders.flush();
             new DataInputStream(writer.getInputStream()).readFully(number.array());
             return -number.getInt(0);

@@ -5,34 +5,34 @@ import io.posixgateway.fuse.spi.Name;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Notices one behind the other in one message to the process that carries them. One thread. */
-final class NoticeBatch implements Kernel.Batch {
+/** Notifications one behind the other in one message to the process that carries them. One thread. */
+final class NotificationBatch implements Kernel.Batch {
     private static final int BYTES = 8 << 10;
 
     private final KernelLink kernel;
     private final ByteBuffer message = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.nativeOrder());
     private int used;
 
-    NoticeBatch(KernelLink kernel) {
+    NotificationBatch(KernelLink kernel) {
         this.kernel = kernel;
     }
 
     @Override
     public void invalidateInode(long node, long offset, long lengthBytes) {
         makeRoom();
-        used += NoticeFormat.invalidateInode(message, used, node, offset, lengthBytes);
+        used += NotificationFormat.invalidateInode(message, used, node, offset, lengthBytes);
     }
 
     @Override
     public void invalidateEntry(long parent, Name name) {
         if (name.length() <= Name.MAX_BYTES) {
             makeRoom();
-            used += NoticeFormat.invalidateEntry(message, used, parent, name);
+            used += NotificationFormat.invalidateEntry(message, used, parent, name);
         }
     }
 
     private void makeRoom() {
-        if (BYTES - used < NoticeFormat.MOST_BYTES) {
+        if (BYTES - used < NotificationFormat.MOST_BYTES) {
             close();
         }
     }

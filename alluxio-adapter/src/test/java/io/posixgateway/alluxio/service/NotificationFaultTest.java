@@ -24,16 +24,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The kernel waits with a notice until requests are answered: whoever waits there with it cannot be killed. */
+/** The kernel waits with a notification until requests are answered: whoever waits there with it cannot be killed. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class NoticeFaultTest {
+class NotificationFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @TempDir
     private Path folder = Path.of("");
 
     @Test
-    void a_gateway_that_is_killed_while_a_notice_waits_for_its_answer_ends_and_the_next_one_answers() throws Exception {
+    void a_gateway_that_is_killed_while_a_notification_waits_for_its_answer_ends_and_the_next_one_answers() throws Exception {
         Built.keeper();
         EmbeddedAlluxio alluxio = Clusters.killable();
         TestDirectory own = Clusters.directory(alluxio);
@@ -53,9 +53,9 @@ class NoticeFaultTest {
                         .setVolume("noticed")
                         .setPath("/dir/old")
                         .build();
-                CompletableFuture<InvalidateReply> notice =
+                CompletableFuture<InvalidateReply> notification =
                         CompletableFuture.supplyAsync(() -> node.control().invalidate(old));
-                assertThatThrownBy(() -> notice.get(1, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+                assertThatThrownBy(() -> notification.get(1, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
 
                 node.killAndRestartGateway(); // fails when it does not end
                 node.awaitReady();

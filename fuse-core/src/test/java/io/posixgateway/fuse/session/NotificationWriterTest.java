@@ -14,15 +14,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The child that writes notices, to a descriptor of /dev/fuse that is no connection: the kernel refuses each of them with EPERM. */
+/** The child that writes notifications, to a descriptor of /dev/fuse that is no connection: the kernel refuses each of them with EPERM. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class NoticeWriterTest {
+class NotificationWriterTest {
     private final int fd = Native.openDevice();
     private final Set<Long> before = children();
-    private final NoticeWriter writer = new NoticeWriter(use -> use.applyAsInt(fd));
-    private final ByteBuffer notice =
-            ByteBuffer.allocateDirect(NoticeFormat.MOST_BYTES).order(ByteOrder.nativeOrder());
-    private final int bytes = NoticeFormat.invalidateInode(notice, 0, 5, 0, 0);
+    private final NotificationWriter writer = new NotificationWriter(use -> use.applyAsInt(fd));
+    private final ByteBuffer notification =
+            ByteBuffer.allocateDirect(NotificationFormat.MOST_BYTES).order(ByteOrder.nativeOrder());
+    private final int bytes = NotificationFormat.invalidateInode(notification, 0, 5, 0, 0);
 
     @AfterEach
     void end() {
@@ -45,29 +45,29 @@ class NoticeWriterTest {
     @Test
     void itTellsWhatTheKernelSaid_withOneChildForAll() {
         assertThat(writers()).as("before there is a notice").isEmpty();
-        assertThat(writer.carry(notice, bytes)).isEqualTo(-Errno.EPERM);
-        assertThat(writer.carry(notice, bytes)).isEqualTo(-Errno.EPERM);
+        assertThat(writer.carry(notification, bytes)).isEqualTo(-Errno.EPERM);
+        assertThat(writer.carry(notification, bytes)).isEqualTo(-Errno.EPERM);
         assertThat(writers()).hasSize(1);
     }
 
     @Test
     void aChildThatWasKilled_isReplaced() throws Exception {
-        assertThat(writer.carry(notice, bytes)).isEqualTo(-Errno.EPERM);
+        assertThat(writer.carry(notification, bytes)).isEqualTo(-Errno.EPERM);
         ProcessHandle first = writers().get(0);
         first.destroyForcibly();
         Eventually.holds("it is gone", () -> !first.isAlive());
-        assertThat(writer.carry(notice, bytes)).isEqualTo(-Errno.EPERM);
+        assertThat(writer.carry(notification, bytes)).isEqualTo(-Errno.EPERM);
         assertThat(writers()).hasSize(1).doesNotContain(first);
     }
 
     @Test
     void theChildEnds_whenItIsNotNeeded_andAtTheEnd() throws Exception {
-        assertThat(writer.carry(notice, bytes)).isEqualTo(-Errno.EPERM);
+        assertThat(writer.carry(notification, bytes)).isEqualTo(-Errno.EPERM);
         writer.rest();
         Eventually.holds("it ended", () -> writers().isEmpty());
-        assertThat(writer.carry(notice, bytes)).isEqualTo(-Errno.EPERM);
+        assertThat(writer.carry(notification, bytes)).isEqualTo(-Errno.EPERM);
         writer.close();
         Eventually.holds("it ended", () -> writers().isEmpty());
-        assertThat(writer.carry(notice, bytes)).isEqualTo(-Errno.ENOTCONN);
+        assertThat(writer.carry(notification, bytes)).isEqualTo(-Errno.ENOTCONN);
     }
 }
