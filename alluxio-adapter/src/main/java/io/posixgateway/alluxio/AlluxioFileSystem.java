@@ -8,7 +8,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.ListingPass;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
@@ -48,7 +48,7 @@ public final class AlluxioFileSystem implements FileSystem {
     private final HardLinks links;
     private final FileOperations files;
     private final AttributeOperations attributes;
-    private final LongTable<DirectoryHandle> directories = new LongTable<>();
+    private final LongMap<DirectoryHandle> directories = new LongMap<>();
     private final ListingPass.Room listingRoom = new ListingPass.Room(MOST_LISTED);
     private final PassedPages.Room passedRoom = new PassedPages.Room(MOST_PASSED);
     private final HandleNumbers directoryNumbers = new HandleNumbers();

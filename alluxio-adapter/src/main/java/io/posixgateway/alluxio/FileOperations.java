@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.data.Passthrough;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -26,7 +26,7 @@ final class FileOperations {
             Set.of(0, Stat.FALLOC_KEEP_SIZE, PUNCH, Stat.FALLOC_ZERO_RANGE, ZERO_AND_KEEP_SIZE);
 
     private final VolumeContext volume;
-    private final LongTable<FileHandle> handles = new LongTable<>();
+    private final LongMap<FileHandle> handles = new LongMap<>();
     private final HandleNumbers numbers = new HandleNumbers();
     private final UnopenedFiles unopened;
 

@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.fuse.jni.FreeThread;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
@@ -35,7 +35,7 @@ final class Orphans implements AutoCloseable {
     private final VolumeContext volume;
     private final boolean outlivesProcess;
     /** By node. */
-    private final LongTable<Held> held = new LongTable<>();
+    private final LongMap<Held> held = new LongMap<>();
     // Changed under this object's monitor.
     private @Nullable Thread thread;
     private volatile boolean closed;

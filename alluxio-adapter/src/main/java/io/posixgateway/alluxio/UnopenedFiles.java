@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.fuse.time.Supervised;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -24,7 +24,7 @@ final class UnopenedFiles {
 
     private final VolumeContext volume;
     private final Executor soon;
-    private final LongTable<InUse> files = new LongTable<>();
+    private final LongMap<InUse> files = new LongMap<>();
     private final AtomicBoolean awaitsSweep = new AtomicBoolean();
 
     UnopenedFiles(VolumeContext volume) {

@@ -15,7 +15,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReaders;
 import io.posixgateway.alluxio.data.Passthrough;
-import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
@@ -117,7 +117,7 @@ final class VolumeContext implements AutoCloseable {
         this.options = options;
         this.store = place.store;
         this.identities = Identities.ofHost(clock);
-        CacheBytes bytes = new CacheBytes(options.cacheBytes(), shared.cache());
+        MemoryAccounting bytes = new MemoryAccounting(options.cacheBytes(), shared.cache());
         this.table =
                 new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, options.names(), clock);
         this.cachePolicy = options.cachePolicy(clock);
@@ -150,7 +150,7 @@ final class VolumeContext implements AutoCloseable {
     }
 
     private void listen() {
-        table.crowd().whenThere(() -> invalidator.crowded(table));
+        table.pruneCandidates().whenThere(() -> invalidator.crowded(table));
         dirtyFiles.readFrom(orphans::open);
         replacer.unfinished().whenResolved(this::askAgain);
         dirtyFiles.nameReservations().whenResolved(this::askAgain);

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.NameCodec;
-import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.ListingPage;
@@ -17,7 +17,7 @@ class PassedPagesTest {
     private static final int NAMES = 10;
 
     private final InodeTable table =
-            new InodeTable("/", 0, 1000, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+            new InodeTable("/", 0, 1000, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
     private final PassedPages.Room room = new PassedPages.Room(2 * NAMES);
 
     /** Of files with ids from this one on. */

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.recovery.VolumeStateDir;
@@ -22,7 +22,7 @@ class StoredNotesTest {
     void directory_thatComesBack_isOneForTheNextProcess(@TempDir Path folder) throws StoreException {
         try (VolumeStateDir notes = VolumeStateDir.open(folder.resolve("volume"))) {
             InodeTable table = new InodeTable(
-                    "/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+                    "/mounted", 1, 1000, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
             table.tell(new StoredNotes(notes));
             Inode directory = table.restore(NODE, FILE_ID, true);
             table.forget(NODE, Long.MAX_VALUE);

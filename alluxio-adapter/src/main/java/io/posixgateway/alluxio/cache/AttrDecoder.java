@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
@@ -25,7 +25,7 @@ public final class AttrDecoder {
     private final int gid;
     private final GroupAccess groupAccess;
     private final int umask;
-    private final CacheBytes bytes;
+    private final MemoryAccounting bytes;
     private final UnknownOwners unknownOwners;
 
     /**
@@ -35,7 +35,7 @@ public final class AttrDecoder {
      * @param umask bits taken off every file's permissions, and off what was added
      * @param bytes of the table whose inodes will have the attributes
      */
-    public AttrDecoder(Identities identities, int uid, int gid, GroupAccess groupAccess, int umask, CacheBytes bytes) {
+    public AttrDecoder(Identities identities, int uid, int gid, GroupAccess groupAccess, int umask, MemoryAccounting bytes) {
         this.identities = identities;
         this.uid = uid;
         this.gid = gid;

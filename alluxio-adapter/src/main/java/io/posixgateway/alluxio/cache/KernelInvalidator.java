@@ -98,7 +98,7 @@ public final class KernelInvalidator implements AutoCloseable {
         @Override
         public void tell(Kernel mounted) {
             try (Kernel.Batch batch = mounted.batch()) {
-                for (Inode inode : table.crowd().some(MOST_PRUNED)) {
+                for (Inode inode : table.pruneCandidates().some(MOST_PRUNED)) {
                     Inode parent = table.parent(inode);
                     Name name = table.name(inode);
                     if (parent != null && name != null) {

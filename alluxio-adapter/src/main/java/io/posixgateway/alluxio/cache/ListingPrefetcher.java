@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.fuse.jni.FreeThread;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,9 +39,9 @@ public final class ListingPrefetcher implements AutoCloseable {
     private static final int MOST_WATCHED = 2048;
 
     private final Metadata metadata;
-    private volatile LongTable<AccessRate> pulses = new LongTable<>();
+    private volatile LongMap<AccessRate> pulses = new LongMap<>();
     /** Those that were asked before; the ones that are asked again are among the former, too. */
-    private volatile LongTable<AccessRate> pulsesBefore = new LongTable<>();
+    private volatile LongMap<AccessRate> pulsesBefore = new LongMap<>();
 
     private final ThreadPoolExecutor lister;
 
@@ -123,7 +123,7 @@ public final class ListingPrefetcher implements AutoCloseable {
     private synchronized void turn() {
         if (pulses.size() >= MOST_WATCHED) {
             pulsesBefore = pulses;
-            pulses = new LongTable<>();
+            pulses = new LongMap<>();
         }
     }
 

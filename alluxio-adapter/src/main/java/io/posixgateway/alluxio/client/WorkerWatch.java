@@ -25,7 +25,7 @@ import java.util.concurrent.ConcurrentMap;
 final class WorkerWatch {
     static final int MOST_UNANSWERED = 8;
     /** So long who comes later waits for an answer, and the worker counts as one that hangs when that many calls did. */
-    static final long CROWD_NANOS = 250_000_000L;
+    static final long PRUNE_NANOS = 250_000_000L;
     /** A single call without an answer for so long makes it one that hangs. */
     static final long SILENT_NANOS = 2_000_000_000L;
     /** After so long without an answer those give up, too, who have no other way. */
@@ -298,7 +298,7 @@ final class WorkerWatch {
         /** Does it seem to hang? */
         synchronized boolean hangs() {
             long nanos = silentNanos();
-            return nanos >= SILENT_NANOS || (nanos >= CROWD_NANOS && unanswered >= MOST_UNANSWERED);
+            return nanos >= SILENT_NANOS || (nanos >= PRUNE_NANOS && unanswered >= MOST_UNANSWERED);
         }
 
         /** For how long it has not answered; 0: nobody waits for an answer. */
@@ -327,11 +327,11 @@ final class WorkerWatch {
                 if (elsewhere && hangs()) {
                     return mayTry(now) ? begin() : NOT_BEGUN;
                 }
-                if (now - since >= CROWD_NANOS) {
+                if (now - since >= PRUNE_NANOS) {
                     return NOT_BEGUN;
                 }
                 try {
-                    nanoClock.waitOn(this, Math.max(1_000_000, since + CROWD_NANOS - now));
+                    nanoClock.waitOn(this, Math.max(1_000_000, since + PRUNE_NANOS - now));
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt(); // ends the call that follows
                     return begin();

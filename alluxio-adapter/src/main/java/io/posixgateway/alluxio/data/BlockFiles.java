@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,11 +32,11 @@ public final class BlockFiles implements AutoCloseable {
     private final TrustedFolders trusted;
     private final BooleanSupplier mayOpen;
     private final List<BlockFolder> folders = new CopyOnWriteArrayList<>();
-    private final LongTable<BlockFile> open = new LongTable<>();
+    private final LongMap<BlockFile> open = new LongMap<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
     private final MissedBlocks missed = new MissedBlocks();
     /** Those of {@link #pin}. Changed under this object's monitor. */
-    private final LongTable<BlockFile> pinned = new LongTable<>();
+    private final LongMap<BlockFile> pinned = new LongMap<>();
 
     private volatile int pins;
     private volatile @Nullable Backings backings;

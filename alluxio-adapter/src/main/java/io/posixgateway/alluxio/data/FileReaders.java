@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.data;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReader.Extent;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
@@ -20,7 +20,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     private final BlockFiles blocks;
     private final BufferBudget budget;
     /** By file id. */
-    private final LongTable<RemoteFile> remotes = new LongTable<>();
+    private final LongMap<RemoteFile> remotes = new LongMap<>();
 
     private final Helpers helpers = new Helpers(MOST_AHEAD, "read-ahead");
     private final UsedBlocks used;

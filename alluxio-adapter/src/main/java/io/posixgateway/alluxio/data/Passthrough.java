@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.data.FileReader.Extent;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.fuse.spi.Kernel;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
@@ -28,8 +28,8 @@ public final class Passthrough {
     private final BlockFiles blocks;
     private final long leastBytes;
     private final Notes notes;
-    private final LongTable<Live> nodes = new LongTable<>();
-    private final LongTable<Boolean> heldBefore = new LongTable<>();
+    private final LongMap<Live> nodes = new LongMap<>();
+    private final LongMap<Boolean> heldBefore = new LongMap<>();
     private final LongAdder opens = new LongAdder();
     private volatile @Nullable Kernel kernel;
 

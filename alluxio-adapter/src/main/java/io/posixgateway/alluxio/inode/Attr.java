@@ -72,7 +72,7 @@ public final class Attr {
      * @param number the inode number that it has from the file before it; 0: its own
      */
     public record Extra(
-            CacheBytes counted,
+            MemoryAccounting counted,
             Map<String, byte[]> xattrs,
             Name target,
             int device,
@@ -86,9 +86,9 @@ public final class Attr {
         private static final int OBJECT_BYTES = 80;
 
         private long bytes() {
-            long bytes = OBJECT_BYTES + CacheBytes.of(target.length());
+            long bytes = OBJECT_BYTES + MemoryAccounting.of(target.length());
             for (Map.Entry<String, byte[]> xattr : xattrs.entrySet()) {
-                bytes += CacheBytes.ofXattr(xattr.getKey(), xattr.getValue());
+                bytes += MemoryAccounting.ofXattr(xattr.getKey(), xattr.getValue());
             }
             return bytes;
         }

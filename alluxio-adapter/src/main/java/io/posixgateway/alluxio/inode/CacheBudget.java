@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The memory that the cached metadata of all volumes of a process may take together. Any thread.
  *
- * <p>Each table counts itself, by steps of some {@value CacheBytes#STEP_BYTES} bytes. Near the limit the {@link #balance} evicts, on
+ * <p>Each table counts itself, by steps of some {@value MemoryAccounting#STEP_BYTES} bytes. Near the limit the {@link #balance} evicts, on
  * a thread that holds no table's lock, what was unused longest in the volumes that hold more than an equal share: none can
  * take what the others hold of theirs. What cannot be evicted, since the kernel knows it, the kernel is asked to forget, in
  * the same volumes. A table that grows faster than that evicts from itself at the limit. Where nothing of this helps, as all is in

@@ -52,7 +52,7 @@ public final class Dentries {
         }
     }
 
-    private final CacheBytes bytes;
+    private final MemoryAccounting bytes;
     private final Children children = new Children();
     private volatile @Nullable Standing standing;
     private @Nullable Replacements replacements;
@@ -82,7 +82,7 @@ public final class Dentries {
 
     private @Nullable List<ListingPass> passes;
 
-    Dentries(CacheBytes bytes) {
+    Dentries(MemoryAccounting bytes) {
         this.bytes = bytes;
     }
 
@@ -118,7 +118,7 @@ public final class Dentries {
     private @Nullable Missing forgetMissing(Name name) {
         Missing known = missing == null ? null : missing.remove(name);
         if (known != null) {
-            bytes.add(-CacheBytes.ofMissing(name));
+            bytes.add(-MemoryAccounting.ofMissing(name));
         }
         return known;
     }
@@ -130,7 +130,7 @@ public final class Dentries {
             return List.of();
         }
         absent.forEach((name, known) -> {
-            bytes.add(-CacheBytes.ofMissing(name));
+            bytes.add(-MemoryAccounting.ofMissing(name));
             forgot(known.generation);
         });
         return absent.keySet();
@@ -180,7 +180,7 @@ public final class Dentries {
             missing = absent;
         }
         if (absent.put(name.copy(), known) == null) {
-            bytes.add(CacheBytes.ofMissing(name));
+            bytes.add(MemoryAccounting.ofMissing(name));
         }
         return dropped;
     }

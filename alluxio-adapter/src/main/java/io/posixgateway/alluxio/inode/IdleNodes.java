@@ -17,25 +17,25 @@ final class IdleNodes implements CacheBudget.Member {
     private static final int MOST_TRIES_FOR_BYTES = 512;
 
     private final int most;
-    private final CacheBytes bytes;
+    private final MemoryAccounting bytes;
     private final CacheBudget budget;
-    private final NodeTable nodes;
-    private final Crowd crowd;
+    private final InodeMap nodes;
+    private final PruneCandidates pruneCandidates;
     private final Clock clock;
     private final Predicate<Inode> drop;
-    private final IdleQueue idle = new IdleQueue();
+    private final IdleList idle = new IdleList();
     private final LongAdder evicted = new LongAdder();
 
     /**
      * @param most nodes of the table
      * @param drop takes a node out of the table; false: it is in use, or leads to others
      */
-    IdleNodes(int most, CacheBytes bytes, NodeTable nodes, Crowd crowd, Clock clock, Predicate<Inode> drop) {
+    IdleNodes(int most, MemoryAccounting bytes, InodeMap nodes, PruneCandidates pruneCandidates, Clock clock, Predicate<Inode> drop) {
         this.most = most;
         this.bytes = bytes;
         this.budget = bytes.budget();
         this.nodes = nodes;
-        this.crowd = crowd;
+        this.pruneCandidates = pruneCandidates;
         this.clock = clock;
         this.drop = drop;
         budget.join(this);
@@ -66,13 +66,13 @@ final class IdleNodes implements CacheBudget.Member {
             }
             evict(oldest);
         }
-        crowd.look();
+        pruneCandidates.look();
         budget.look();
     }
 
     private boolean isTooMuch() {
         int size = nodes.size();
-        return size > most || bytes.tooMany(size) || budget.isTooMuch(bytes.sum(size)) || crowd.isTooMuch(size);
+        return size > most || bytes.tooMany(size) || budget.isTooMuch(bytes.sum(size)) || pruneCandidates.isTooMuch(size);
     }
 
     private int fresh() {
@@ -117,7 +117,7 @@ final class IdleNodes implements CacheBudget.Member {
 
     @Override
     public void pruneTo(long wanted) {
-        crowd.pruneTo(wanted);
+        pruneCandidates.pruneTo(wanted);
     }
 
     /** The table is no more, and shares nothing. */

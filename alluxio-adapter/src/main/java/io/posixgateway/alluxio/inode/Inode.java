@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file or directory that the kernel or a cache knows, and the entry of its directory that leads to it.
  *
- * <p>There may be millions: what only open, replaced or displaced files need is in {@link Rare}. {@code attr} is replaced
+ * <p>There may be millions: what only open, replaced or displaced files need is in {@link Extension}. {@code attr} is replaced
  * as a whole and may be read by anyone. The counts, the flags and {@code rare} are guarded by this object's monitor; the
  * place in the tree by that of the {@link InodeTable}; the time of the entry by that of its {@link Dentries}, though anyone
  * may read it.
@@ -34,7 +34,7 @@ public final class Inode implements Dentries.Dentry {
     private final long node;
     private final @Nullable Dentries dentries;
     private volatile @Nullable Attr attr;
-    private volatile @Nullable Rare rare;
+    private volatile @Nullable Extension rare;
     volatile long seenNanos;
 
     /** The tree: guarded by the table, but for readers that do with what was true a moment ago. */
@@ -58,7 +58,7 @@ public final class Inode implements Dentries.Dentry {
     private volatile byte marks;
 
     /** What few inodes have. Guarded by the inode's monitor. */
-    private static final class Rare {
+    private static final class Extension {
         volatile long fileId = AS_NODE;
         /** Where it is when the parent is not known. */
         @Nullable
@@ -85,7 +85,7 @@ public final class Inode implements Dentries.Dentry {
         }
     }
 
-    Inode(long node, long fileId, boolean directory, CacheBytes bytes) {
+    Inode(long node, long fileId, boolean directory, MemoryAccounting bytes) {
         this.node = node;
         this.dentries = directory ? new Dentries(bytes) : null;
         if (InodeTable.fileIdOf(node) != fileId) {
@@ -99,7 +99,7 @@ public final class Inode implements Dentries.Dentry {
 
     /** The inode number that stat(2) shows: of a file that replaced another as its new content, that one's. */
     public long number() {
-        Rare own = rare;
+        Extension own = rare;
         long number = own == null ? AS_NODE : own.number;
         return number == AS_NODE ? node : number;
     }
@@ -124,7 +124,7 @@ public final class Inode implements Dentries.Dentry {
 
     /** Alluxio's id; changes when new content of the same file is committed. */
     public long fileId() {
-        Rare own = rare;
+        Extension own = rare;
         long id = own == null ? AS_NODE : own.fileId;
         return id == AS_NODE ? InodeTable.fileIdOf(node) : id;
     }
@@ -136,7 +136,7 @@ public final class Inode implements Dentries.Dentry {
     }
 
     synchronized @Nullable String loosePath() {
-        Rare own = rare;
+        Extension own = rare;
         return own == null ? null : own.loosePath;
     }
 
@@ -162,17 +162,17 @@ public final class Inode implements Dentries.Dentry {
         marks &= (byte) ~mark;
     }
 
-    private Rare rare() {
-        Rare own = rare;
+    private Extension rare() {
+        Extension own = rare;
         if (own == null) {
-            own = new Rare();
+            own = new Extension();
             rare = own;
         }
         return own;
     }
 
     private void tidy() {
-        Rare own = rare;
+        Extension own = rare;
         if (own != null && own.isEmpty()) {
             rare = null;
         }
@@ -206,7 +206,7 @@ public final class Inode implements Dentries.Dentry {
     }
 
     private void keepWritten(@Nullable Attr now) {
-        Rare own = rare;
+        Extension own = rare;
         Attr before = own == null ? null : own.written;
         if (isDropped() || before == now) {
             return;
@@ -342,7 +342,7 @@ public final class Inode implements Dentries.Dentry {
 
     /** Takes what this mount wrote for what was seen: it is about to lose its name. Null: others were asked since, or it is not known. */
     public synchronized @Nullable Attr recallWritten() {
-        Rare own = rare;
+        Extension own = rare;
         Attr written = own == null ? null : own.written;
         if (written == null || attr != null || written.fileId() != fileId()) {
             return null;
@@ -388,7 +388,7 @@ public final class Inode implements Dentries.Dentry {
     }
 
     public boolean isGoing() {
-        Rare own = rare;
+        Extension own = rare;
         return own != null && own.going;
     }
 
@@ -480,7 +480,7 @@ public final class Inode implements Dentries.Dentry {
 
     /** One more handle. */
     public synchronized void opened(boolean writes) {
-        Rare own = rare();
+        Extension own = rare();
         if (writes) {
             own.writers++;
         } else {
@@ -490,20 +490,20 @@ public final class Inode implements Dentries.Dentry {
 
     /** One handle less; returns how many of its kind are left. */
     public synchronized int closed(boolean writes) {
-        Rare own = rare();
+        Extension own = rare();
         int left = writes ? --own.writers : --own.readers;
         tidy();
         return left;
     }
 
     public synchronized int writers() {
-        Rare own = rare;
+        Extension own = rare;
         return own == null ? 0 : own.writers;
     }
 
     /** Handles of both kinds. */
     public synchronized int handles() {
-        Rare own = rare;
+        Extension own = rare;
         return own == null ? 0 : own.readers + own.writers;
     }
 

@@ -24,10 +24,10 @@ public final class InodeNumbers {
     /** So many are looked at to make room for one: more than one, so that room is made where few have an inode. */
     private static final int MOST_TRIES = 4;
 
-    private final NodeTable nodes;
-    private final LongTable<Inode> laterIds;
+    private final InodeMap nodes;
+    private final LongMap<Inode> laterIds;
     private final int most;
-    private final CacheBytes bytes;
+    private final MemoryAccounting bytes;
     /** The file that shows this number, the one that was looked at first: guarded by this. */
     private final Map<Long, Long> files = new LinkedHashMap<>();
 
@@ -37,7 +37,7 @@ public final class InodeNumbers {
      * @param laterIds inodes whose file is another than that of their node
      * @param most so many are kept of files without an inode
      */
-    InodeNumbers(NodeTable nodes, LongTable<Inode> laterIds, int most, CacheBytes bytes) {
+    InodeNumbers(InodeMap nodes, LongMap<Inode> laterIds, int most, MemoryAccounting bytes) {
         this.nodes = nodes;
         this.laterIds = laterIds;
         this.most = most;
@@ -88,7 +88,7 @@ public final class InodeNumbers {
     /** Guarded by this. */
     private void keep(long number, long fileId) {
         if (files.put(number, fileId) == null) {
-            bytes.add(CacheBytes.A_NUMBER);
+            bytes.add(MemoryAccounting.A_NUMBER);
             makeRoom();
         }
         any = true;
@@ -104,7 +104,7 @@ public final class InodeNumbers {
             if (hasInode(number, fileId)) {
                 files.put(number, fileId);
             } else {
-                bytes.add(-CacheBytes.A_NUMBER);
+                bytes.add(-MemoryAccounting.A_NUMBER);
             }
         }
     }
@@ -119,7 +119,7 @@ public final class InodeNumbers {
     /** Guarded by this. */
     private void end(long number, long fileId) {
         if (files.remove(number, fileId)) {
-            bytes.add(-CacheBytes.A_NUMBER);
+            bytes.add(-MemoryAccounting.A_NUMBER);
         }
     }
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A node lives as long as the kernel knows it or a handle is open. Beyond that it is kept as a cache, first come first
  * dropped, as long as there are no more than {@code most} nodes and they take no more than their bytes: {@link IdleNodes}. When
- * there are many more, since the kernel knows them, it is asked to let go of some: {@link Crowd}. A directory with known
+ * there are many more, since the kernel knows them, it is asked to let go of some: {@link PruneCandidates}. A directory with known
  * children is never dropped before them, so a child's path always leads up through nodes of this table.
  *
  * <p>The place of an inode (parent and name) and the names in directories change together under this object's monitor.
@@ -29,16 +29,16 @@ public final class InodeTable {
     private static final int MOST_NUMBERS = 1_000_000;
 
     private final int most;
-    private final CacheBytes bytes;
+    private final MemoryAccounting bytes;
     private final String rootPath;
     private final NameCodec names;
     private final Inode root;
     private final Generation generation = new Generation();
     private final NodeIds ids = new NodeIds();
-    private final NodeTable nodes = new NodeTable();
-    private final Crowd crowd;
+    private final InodeMap nodes = new InodeMap();
+    private final PruneCandidates pruneCandidates;
     /** File ids that belong to a node which began with another one. */
-    private final LongTable<Inode> laterIds = new LongTable<>();
+    private final LongMap<Inode> laterIds = new LongMap<>();
 
     private final InodeNumbers numbers;
 
@@ -51,13 +51,13 @@ public final class InodeTable {
      * @param bytes of this table alone; what the attributes of its inodes take is counted there
      * @param names between the names here and those in Alluxio's paths, where the under file system takes all that Alluxio takes
      */
-    public InodeTable(String rootPath, long rootFileId, int most, CacheBytes bytes, NameCodec names, Clock clock) {
+    public InodeTable(String rootPath, long rootFileId, int most, MemoryAccounting bytes, NameCodec names, Clock clock) {
         this.names = names;
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;
         this.bytes = bytes;
-        this.crowd = new Crowd(nodes, bytes, most, clock);
-        this.idle = new IdleNodes(most, bytes, nodes, crowd, clock, this::drop);
+        this.pruneCandidates = new PruneCandidates(nodes, bytes, most, clock);
+        this.idle = new IdleNodes(most, bytes, nodes, pruneCandidates, clock, this::drop);
         this.numbers = new InodeNumbers(nodes, laterIds, Math.min(most, MOST_NUMBERS), bytes);
         this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
         nodes.putIfAbsent(root);
@@ -221,8 +221,8 @@ public final class InodeTable {
     }
 
     /** When too many nodes are known. */
-    public Crowd crowd() {
-        return crowd;
+    public PruneCandidates pruneCandidates() {
+        return pruneCandidates;
     }
 
     /**
@@ -331,7 +331,7 @@ public final class InodeTable {
             }
             leaveParent(child, false);
             child.name = name.toBytes();
-            bytes.add(CacheBytes.of(name.length()));
+            bytes.add(MemoryAccounting.of(name.length()));
             child.parent = directory;
             child.loosen(null);
         }
@@ -361,7 +361,7 @@ public final class InodeTable {
         byte[] name = child.name;
         if (parent != null && name != null) {
             parent.dentries().remove(child, gone);
-            bytes.add(-CacheBytes.of(name.length));
+            bytes.add(-MemoryAccounting.of(name.length));
         }
         child.parent = null;
         child.name = null;

@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.alluxio.inode.NodeIds;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
@@ -22,7 +22,7 @@ final class Commits {
     private final Metadata metadata;
     private final Committer committer;
     private final StreamingUploads streams;
-    private final LongTable<DirtyFile> dirtyFiles;
+    private final LongMap<DirtyFile> dirtyFiles;
 
     Commits(
             Store store,
@@ -30,7 +30,7 @@ final class Commits {
             SpoolFolder folder,
             Committer committer,
             StreamingUploads streams,
-            LongTable<DirtyFile> dirtyFiles) {
+            LongMap<DirtyFile> dirtyFiles) {
         this.store = store;
         this.metadata = metadata;
         this.folder = folder;

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongTable;
+import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The dirty files by node, and what is asked of one without changing it. Any thread. */
 class DirtyFileTable {
-    final LongTable<DirtyFile> dirtyFiles = new LongTable<>();
+    final LongMap<DirtyFile> dirtyFiles = new LongMap<>();
 
     /** The node is not being changed: ask elsewhere. */
     public static final int NO_DIRTY_FILE = -1_000_000;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.alluxio.posix.PosixExtras;
@@ -25,7 +25,7 @@ class AttributeEditTest {
     private static Attr attr(Map<String, byte[]> xattrs) {
         FileStatus status = new FileStatus(7, "f", false, true, 10, 1 << 20, 0644, "alice", "staff", 1, 1, xattrs);
         return new AttrDecoder(
-                        Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, new CacheBytes(Long.MAX_VALUE))
+                        Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, new MemoryAccounting(Long.MAX_VALUE))
                 .read(status, 0);
     }
 

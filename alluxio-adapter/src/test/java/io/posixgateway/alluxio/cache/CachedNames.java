@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.NameCodec;
-import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
@@ -20,7 +20,7 @@ import java.util.StringJoiner;
 public final class CachedNames {
     static final int FILES_A_DIRECTORY = 1000;
 
-    private final CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
+    private final MemoryAccounting bytes = new MemoryAccounting(Long.MAX_VALUE);
     private final AttrDecoder reader =
             new AttrDecoder(Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, bytes);
     private final InodeTable table;

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.NameCodec;
-import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.posix.Identities;
@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DirectoryTimesTest {
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final Clock clock = cluster.clock();
-    private final CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
+    private final MemoryAccounting bytes = new MemoryAccounting(Long.MAX_VALUE);
     private final InodeTable table = new InodeTable("/", 0, 100, bytes, NameCodec.ESCAPED, clock);
     private final Metadata metadata = new Metadata(
             cluster.connect(),

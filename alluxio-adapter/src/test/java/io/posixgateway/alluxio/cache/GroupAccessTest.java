@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.inode.CacheBytes;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.posix.Identities;
 import io.posixgateway.fuse.time.Clock;
@@ -23,7 +23,7 @@ class GroupAccessTest {
                         GROUP,
                         access,
                         umask,
-                        new CacheBytes(Long.MAX_VALUE))
+                        new MemoryAccounting(Long.MAX_VALUE))
                 .read(status, 0);
     }
 

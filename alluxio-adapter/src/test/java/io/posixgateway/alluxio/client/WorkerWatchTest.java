@@ -67,7 +67,7 @@ class WorkerWatchTest {
     void oneThatAnswersIsNeverLeft() {
         for (int i = 0; i < 1000; i++) {
             assertThat(worker.tryBegin()).isNotEqualTo(WorkerWatch.NOT_BEGUN);
-            pass(WorkerWatch.CROWD_NANOS);
+            pass(WorkerWatch.PRUNE_NANOS);
             worker.answered();
         }
         pass(100 * WorkerWatch.SILENT_NANOS);
@@ -79,7 +79,7 @@ class WorkerWatchTest {
         beginMost();
         assertThat(worker.hangs()).isFalse();
         assertThat(worker.tryBegin()).isEqualTo(WorkerWatch.NOT_BEGUN);
-        pass(WorkerWatch.CROWD_NANOS);
+        pass(WorkerWatch.PRUNE_NANOS);
         assertThat(worker.hangs()).isTrue();
         assertThat(worker.await(true)).isEqualTo(WorkerWatch.NOT_BEGUN);
         worker.answered();
@@ -140,7 +140,7 @@ class WorkerWatchTest {
         pass(WorkerWatch.SILENT_NANOS);
         CompletableFuture<Long> waiter = CompletableFuture.supplyAsync(() -> worker.await(false));
         clock.awaitWaiting(1);
-        pass(WorkerWatch.CROWD_NANOS - 1);
+        pass(WorkerWatch.PRUNE_NANOS - 1);
         assertThat(clock.waiting()).isEqualTo(1);
         pass(1);
         assertThat(waiter.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo(WorkerWatch.NOT_BEGUN);

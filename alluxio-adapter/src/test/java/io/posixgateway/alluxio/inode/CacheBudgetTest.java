@@ -26,7 +26,7 @@ class CacheBudgetTest {
 
     private InodeTable table() {
         return new InodeTable(
-                "/", 0, Integer.MAX_VALUE, new CacheBytes(Long.MAX_VALUE, budget), NameCodec.ESCAPED, clock);
+                "/", 0, Integer.MAX_VALUE, new MemoryAccounting(Long.MAX_VALUE, budget), NameCodec.ESCAPED, clock);
     }
 
     private void balance() {
@@ -120,15 +120,15 @@ class CacheBudgetTest {
         fill(quiet, FEW / 2);
         InodeTable hog = table();
         boolean[] asked = new boolean[1];
-        hog.crowd().whenThere(() -> asked[0] = true);
-        quiet.crowd().whenThere(() -> {
+        hog.pruneCandidates().whenThere(() -> asked[0] = true);
+        quiet.pruneCandidates().whenThere(() -> {
             throw new AssertionError("it has its share");
         });
         for (int i = 0; i < MANY; i++) {
             hog.lookedUp(find(hog, i));
             balance();
             if (asked[0]) {
-                hog.crowd().some(1000).forEach(each -> hog.forget(each.node(), Long.MAX_VALUE));
+                hog.pruneCandidates().some(1000).forEach(each -> hog.forget(each.node(), Long.MAX_VALUE));
                 asked[0] = false;
             }
         }
@@ -146,7 +146,7 @@ class CacheBudgetTest {
         }
         assertThat(table.estimatedBytes()).isGreaterThan(SLACK_BYTES);
         budget.balance();
-        assertThat(table.estimatedBytes() - budget.usedBytes()).isLessThan(CacheBytes.STEP_BYTES);
+        assertThat(table.estimatedBytes() - budget.usedBytes()).isLessThan(MemoryAccounting.STEP_BYTES);
     }
 
     @Test

@@ -19,7 +19,7 @@ class InodeTableTest {
     private static final int MOST_BYTES = 4_000_000;
 
     private final InodeTable table =
-            new InodeTable("/base", 0, MOST, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+            new InodeTable("/base", 0, MOST, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
 
     private Inode at(Inode directory, String name, long fileId, boolean isDirectory) {
         Inode inode = table.of(fileId, isDirectory);
@@ -207,7 +207,7 @@ class InodeTableTest {
 
     @Test
     void whatNobodyUsesIsBoundedByItsBytesToo() {
-        CacheBytes bytes = new CacheBytes(MOST_BYTES);
+        MemoryAccounting bytes = new MemoryAccounting(MOST_BYTES);
         InodeTable small = new InodeTable("/", 0, 1_000_000, bytes, NameCodec.ESCAPED, new ManualClock());
         for (int i = 0; i < 8000; i++) {
             Inode inode = small.of(2000 + i, false);
@@ -266,7 +266,7 @@ class InodeTableTest {
     void theBytesAreThoseOfWhatIsThere() {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
-        CacheBytes bytes = new CacheBytes(Long.MAX_VALUE);
+        MemoryAccounting bytes = new MemoryAccounting(Long.MAX_VALUE);
         InodeTable large = new InodeTable("/", 0, 500, bytes, NameCodec.ESCAPED, new ManualClock());
         Inode root = large.root();
         for (int i = 0; i < 50_000; i++) {
@@ -284,7 +284,7 @@ class InodeTableTest {
             }
         }
         long missing = root.dentries().dropListing().stream()
-                .mapToLong(CacheBytes::ofMissing)
+                .mapToLong(MemoryAccounting::ofMissing)
                 .sum();
         assertThat(missing).isPositive();
         for (int id = 1; id <= 3000; id++) {
@@ -294,12 +294,12 @@ class InodeTableTest {
             }
         }
         long names = root.dentries().snapshot().stream()
-                .mapToLong(child -> CacheBytes.of(child.name == null ? 0 : child.name.length))
+                .mapToLong(child -> MemoryAccounting.of(child.name == null ? 0 : child.name.length))
                 .sum();
-        assertThat(large.estimatedBytes()).as("seed %d", seed).isEqualTo(new CacheBytes(0).sum(large.size()) + names);
+        assertThat(large.estimatedBytes()).as("seed %d", seed).isEqualTo(new MemoryAccounting(0).sum(large.size()) + names);
     }
 
-    private static Attr withXattr(CacheBytes bytes, long fileId, int valueBytes) {
+    private static Attr withXattr(MemoryAccounting bytes, long fileId, int valueBytes) {
         FileStatus status = new FileStatus(
                 fileId, "f", false, true, 1, 1, 0644, "root", "root", 0, 0, Map.of("x", new byte[valueBytes]));
         Attr.Kind kind = new Attr.Kind(false, true, 1, 0644, 0100644, 0, 0, "root", "root");
@@ -308,11 +308,11 @@ class InodeTableTest {
     }
 
     @Test
-    void aLongTableAgreesWithAMap() {
+    void aLongMapAgreesWithAMap() {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
         Map<Long, String> model = new HashMap<>();
-        LongTable<String> longs = new LongTable<>();
+        LongMap<String> longs = new LongMap<>();
         for (int i = 0; i < 100_000; i++) {
             long key = 1L + random.nextInt(3000);
             if (random.nextInt(3) == 0) {
@@ -330,7 +330,7 @@ class InodeTableTest {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
         InodeTable large =
-                new InodeTable("/", 0, 1_000_000, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+                new InodeTable("/", 0, 1_000_000, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
         Map<String, Inode> model = new HashMap<>();
         for (int i = 0; i < 50_000; i++) {
             String name = "f" + random.nextInt(2000);

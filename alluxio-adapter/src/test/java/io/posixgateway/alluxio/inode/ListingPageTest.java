@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class ListingPageTest {
     private final InodeTable table =
-            new InodeTable("/", 0, 100, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+            new InodeTable("/", 0, 100, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
 
     private ListingPage page(String... names) {
         byte[][] all = new byte[names.length][];

@@ -7,7 +7,7 @@ import io.posixgateway.fuse.spi.Name;
 import org.junit.jupiter.api.Test;
 
 class ListingPassTest {
-    private final CacheBytes bytes = new CacheBytes(1 << 20);
+    private final MemoryAccounting bytes = new MemoryAccounting(1 << 20);
     private final ListingPass.Room room = new ListingPass.Room(1);
 
     private Inode file(long number) {

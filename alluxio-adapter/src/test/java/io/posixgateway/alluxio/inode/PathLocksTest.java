@@ -24,7 +24,7 @@ class PathLocksTest {
 
     private final ManualClock clock = new ManualClock();
     private final InodeTable table =
-            new InodeTable("/base", 0, 100, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, clock);
+            new InodeTable("/base", 0, 100, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, clock);
     private final PathLocks pathLocks = new PathLocks(table, clock);
     private final Inode directory = at(table.root(), "a", 10, true);
     private final Inode file = at(directory, "f", 11, false);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class PathMapTest {
     private final InodeTable table =
-            new InodeTable("/mounted", 1, 1000, new CacheBytes(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+            new InodeTable("/mounted", 1, 1000, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
     private final PathMap<String> values = new PathMap<>(
             "everywhere",
             "nowhere",

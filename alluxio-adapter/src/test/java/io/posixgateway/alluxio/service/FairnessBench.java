@@ -143,11 +143,11 @@ class FairnessBench {
     }
 
     private static Seen beside(Path quiet, Path busy, AtomicLong others) throws Exception {
-        try (Crowd crowd = new Crowd(busy)) {
-            crowd.awaitReads();
-            long before = crowd.reads.get();
+        try (PruneCandidates pruneCandidates = new PruneCandidates(busy)) {
+            pruneCandidates.awaitReads();
+            long before = pruneCandidates.reads.get();
             Seen seen = read(quiet, SECONDS);
-            others.addAndGet(crowd.reads.get() - before);
+            others.addAndGet(pruneCandidates.reads.get() - before);
             return seen;
         }
     }
@@ -191,12 +191,12 @@ class FairnessBench {
     }
 
     /** The readers that wait. */
-    private static final class Crowd implements AutoCloseable {
+    private static final class PruneCandidates implements AutoCloseable {
         private final AtomicLong reads = new AtomicLong();
         private final List<Thread> threads = new ArrayList<>();
         private volatile boolean over;
 
-        Crowd(Path file) {
+        PruneCandidates(Path file) {
             for (int i = 0; i < READERS; i++) {
                 int seed = i;
                 Thread thread = new Thread(() -> readOn(file, seed), "busy-" + i);

@@ -79,7 +79,7 @@ class ManyVolumesIT {
     }
 
     @Test
-    void a_volume_whose_alluxio_hangs_under_a_crowd_takes_nothing_from_its_neighbour() throws Exception {
+    void a_volume_whose_alluxio_hangs_under_load_takes_nothing_from_its_neighbour() throws Exception {
         try (StoppableProxy proxy = new StoppableProxy(own.masters())) {
             Path greedy = node.mount("greedy");
             Path modest = node.mount("modest");
@@ -92,7 +92,7 @@ class ManyVolumesIT {
             readTimes(modest, READS);
             long aloneMillis = readTimes(modest, READS);
             proxy.stop();
-            AtomicInteger answered = crowd(greedy);
+            AtomicInteger answered = pruneCandidates(greedy);
             long besideMillis = readTimes(modest, READS);
             new Report("neighbour")
                     .with("reads", READS)
@@ -119,7 +119,7 @@ class ManyVolumesIT {
     }
 
     /** Threads that ask, each for a name of its own, and how many of them have an answer. */
-    private static AtomicInteger crowd(Path mount) throws Exception {
+    private static AtomicInteger pruneCandidates(Path mount) throws Exception {
         AtomicInteger asking = new AtomicInteger();
         AtomicInteger answered = new AtomicInteger();
         for (int i = 0; i < GREEDY; i++) {

@@ -25,7 +25,7 @@ public final class InodeTableStress {
 
     /** A table that keeps nothing idle. */
     private static InodeTable table() {
-        return new InodeTable("/", 1, 0, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
+        return new InodeTable("/", 1, 0, new MemoryAccounting(1L << 40), NameCodec.ESCAPED, Clock.system());
     }
 
     /** A lookup finds the file while the kernel's former knowledge of it ends. */
@@ -105,7 +105,7 @@ public final class InodeTableStress {
     @State
     public static class TwoSplits {
         private final InodeTable table =
-                new InodeTable("/", 1, 100, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
+                new InodeTable("/", 1, 100, new MemoryAccounting(1L << 40), NameCodec.ESCAPED, Clock.system());
         private final Name name = Name.of("a");
         private final Inode old = table.of(FILE, false);
 
@@ -180,7 +180,7 @@ public final class InodeTableStress {
     @State
     public static class ResponseWhileRemoved {
         private final InodeTable table =
-                new InodeTable("/", 1, 100, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
+                new InodeTable("/", 1, 100, new MemoryAccounting(1L << 40), NameCodec.ESCAPED, Clock.system());
         private final Name name = Name.of("a");
         private final Inode inode = table.of(FILE, false);
         private final long issued = table.generation().issued();
@@ -214,7 +214,7 @@ public final class InodeTableStress {
     @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The file goes under the opener.")
     @State
     public static class OpenWhileUnlinked {
-        private final Inode inode = new Inode(NODE, FILE, false, new CacheBytes(1));
+        private final Inode inode = new Inode(NODE, FILE, false, new MemoryAccounting(1));
 
         @Actor
         public void open(II_Result r) {

@@ -18,7 +18,7 @@ public final class PathLocksStress {
     /** A directory, a file in it, and what Alluxio has of both. */
     private static final class Tree {
         final InodeTable table =
-                new InodeTable("/", 1, 100, new CacheBytes(1L << 40), NameCodec.ESCAPED, Clock.system());
+                new InodeTable("/", 1, 100, new MemoryAccounting(1L << 40), NameCodec.ESCAPED, Clock.system());
         final PathLocks pathLocks = new PathLocks(table, Clock.system());
         final Inode directory = table.of(2L << 24, true);
         final Inode file = table.of(3L << 24, false);

@@ -14,13 +14,13 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The open-addressing tables {@link LongTable}, {@link NodeTable} and {@link Dentries}, and the {@link IdleQueue}: an entry
+ * The open-addressing tables {@link LongMap}, {@link InodeMap} and {@link Dentries}, and the {@link IdleList}: an entry
  * that stays is found at any time, while removals close gaps and additions enlarge the table; one of two adders wins.
  */
 public final class TablesStress {
     /** Keys of one stripe with one home place, so that a removal moves the others. */
     private static final long[] CLASHING = keysLikeThree(15, 4);
-    /** Keys of one stripe: the ninth enlarges a {@link LongTable}, the thirteenth a {@link NodeTable}. */
+    /** Keys of one stripe: the ninth enlarges a {@link LongMap}, the thirteenth a {@link InodeMap}. */
     private static final long[] ONE_STRIPE = keysLikeThree(0, 13);
 
     private static final byte[][] CLASHING_NAMES = clashingNames();
@@ -49,7 +49,7 @@ public final class TablesStress {
     }
 
     private static Inode node(long node) {
-        return new Inode(node, InodeTable.fileIdOf(node), false, new CacheBytes(1));
+        return new Inode(node, InodeTable.fileIdOf(node), false, new MemoryAccounting(1));
     }
 
     /** A removal closes its gap while another key is looked for. */
@@ -57,10 +57,10 @@ public final class TablesStress {
     @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "Found.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "A key that stays was missed.")
     @State
-    public static class LongTableFindsBesideRemoval {
-        private final LongTable<Integer> table = new LongTable<>();
+    public static class LongMapFindsBesideRemoval {
+        private final LongMap<Integer> table = new LongMap<>();
 
-        public LongTableFindsBesideRemoval() {
+        public LongMapFindsBesideRemoval() {
             for (int i = 0; i < CLASHING.length; i++) {
                 table.put(CLASHING[i], i);
             }
@@ -83,10 +83,10 @@ public final class TablesStress {
     @Outcome(id = "1, 9", expect = Expect.ACCEPTABLE, desc = "Found.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "A key that stays was missed, or one was lost.")
     @State
-    public static class LongTableFindsBesideGrowth {
-        private final LongTable<Integer> table = new LongTable<>();
+    public static class LongMapFindsBesideGrowth {
+        private final LongMap<Integer> table = new LongMap<>();
 
-        public LongTableFindsBesideGrowth() {
+        public LongMapFindsBesideGrowth() {
             for (int i = 0; i < 8; i++) {
                 table.put(ONE_STRIPE[i], i);
             }
@@ -117,8 +117,8 @@ public final class TablesStress {
             desc = "One won; all are counted.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "Both won, or the count is wrong.")
     @State
-    public static class LongTableOneWins {
-        private final LongTable<Integer> table = new LongTable<>();
+    public static class LongMapOneWins {
+        private final LongMap<Integer> table = new LongMap<>();
 
         @Actor
         public void one(III_Result r) {
@@ -143,10 +143,10 @@ public final class TablesStress {
     @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "Found.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "A node that stays was missed.")
     @State
-    public static class NodeTableFindsBesideRemoval {
-        private final NodeTable table = new NodeTable();
+    public static class InodeMapFindsBesideRemoval {
+        private final InodeMap table = new InodeMap();
 
-        public NodeTableFindsBesideRemoval() {
+        public InodeMapFindsBesideRemoval() {
             for (long key : CLASHING) {
                 table.putIfAbsent(node(key));
             }
@@ -172,10 +172,10 @@ public final class TablesStress {
             desc = "One won; all are there.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "Both won, or one was lost.")
     @State
-    public static class NodeTableOneWins {
-        private final NodeTable table = new NodeTable();
+    public static class InodeMapOneWins {
+        private final InodeMap table = new InodeMap();
 
-        public NodeTableOneWins() {
+        public InodeMapOneWins() {
             for (int i = 0; i < 12; i++) {
                 table.putIfAbsent(node(ONE_STRIPE[i]));
             }
@@ -205,7 +205,7 @@ public final class TablesStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "A name that stays was missed.")
     @State
     public static class DentriesFindBesideRemoval {
-        private final Dentries names = new Dentries(new CacheBytes(1));
+        private final Dentries names = new Dentries(new MemoryAccounting(1));
         private final Inode[] children = {node(3), node(4), node(5)};
         private final Name last = Name.of(CLASHING_NAMES[2]);
 
@@ -233,8 +233,8 @@ public final class TablesStress {
     @Outcome(id = "2, 2", expect = Expect.ACCEPTABLE, desc = "Each came out once.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "One was lost, or came out twice.")
     @State
-    public static class IdleQueueLosesNone {
-        private final IdleQueue queue = new IdleQueue();
+    public static class IdleListLosesNone {
+        private final IdleList queue = new IdleList();
         private final Inode[] inodes = {node(3), node(4)};
         private final Inode[] out = new Inode[2];
 

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Striped: each stripe is an open-addressing table of its own under its own monitor, held for a few instructions. Key 0
  * marks an empty place.
  */
-public final class LongTable<V> {
+public final class LongMap<V> {
     private static final int STRIPES = 32;
 
     private final Stripe<V>[] stripes;
 
     @SuppressWarnings({"unchecked", "rawtypes"})
-    public LongTable() {
+    public LongMap() {
         stripes = new Stripe[STRIPES];
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new Stripe<>();

@@ -8,7 +8,7 @@ import java.util.List;
  * When the kernel knows so many more nodes than are to be kept that it is to be asked to let go of some, and of which. Any thread;
  * never waits.
  */
-public final class Crowd {
+public final class PruneCandidates {
     /** So many times the limit. */
     private static final int TIMES = 2;
     /** Of no use for so long where fewer files were found than had to go. */
@@ -16,8 +16,8 @@ public final class Crowd {
     /** This part of the limit is made free at once. */
     private static final int SHARE = 16;
 
-    private final NodeTable nodes;
-    private final CacheBytes bytes;
+    private final InodeMap nodes;
+    private final MemoryAccounting bytes;
     private final int most;
     private final Clock clock;
     private volatile Runnable crowded = () -> {};
@@ -30,7 +30,7 @@ public final class Crowd {
     // Guarded by this.
     private int nextStripe;
 
-    Crowd(NodeTable nodes, CacheBytes bytes, int most, Clock clock) {
+    PruneCandidates(InodeMap nodes, MemoryAccounting bytes, int most, Clock clock) {
         this.nodes = nodes;
         this.bytes = bytes;
         this.most = most;

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Striped: each stripe is an open-addressing table of its own under its own monitor, held for a few instructions.
  */
-final class NodeTable {
+final class InodeMap {
     private static final int STRIPES = 32;
 
     private final Stripe[] stripes = new Stripe[STRIPES];
 
-    NodeTable() {
+    InodeMap() {
         for (int i = 0; i < STRIPES; i++) {
             stripes[i] = new Stripe();
         }

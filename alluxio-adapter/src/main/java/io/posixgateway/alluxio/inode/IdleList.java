@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /** Inodes that nobody holds, the one that came first to be dropped first; linked through themselves. Any thread. */
-final class IdleQueue {
+final class IdleList {
     /** When the first came is known to about so much. */
     private static final long MARK_NANOS = 1_000_000_000L;
     /** With more marks than these, every other is given up: the older the queue, the less exact. */

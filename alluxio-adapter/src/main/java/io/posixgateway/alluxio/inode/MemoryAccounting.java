@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * The memory that the nodes of a table take, with their names, their attributes and the names known to be missing: estimated
  * by what such objects were measured to take. The account of one volume in the {@link CacheBudget} of the process. Any thread.
  */
-public final class CacheBytes {
+public final class MemoryAccounting {
     /** So much more or less is told to the budget, which all volumes share. */
     static final int STEP_BYTES = 1 << 16;
 
@@ -29,7 +29,7 @@ public final class CacheBytes {
     private final AtomicLong told = new AtomicLong();
 
     /** Of a table that shares with none. */
-    public CacheBytes(long most) {
+    public MemoryAccounting(long most) {
         this(most, CacheBudget.unlimited());
     }
 
@@ -37,7 +37,7 @@ public final class CacheBytes {
      * @param most ceiling of this table: above it, nodes that nobody uses are dropped
      * @param budget shared with other tables
      */
-    public CacheBytes(long most, CacheBudget budget) {
+    public MemoryAccounting(long most, CacheBudget budget) {
         this.most = most;
         this.budget = budget;
     }
