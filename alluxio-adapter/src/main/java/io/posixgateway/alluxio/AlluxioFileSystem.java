@@ -480,12 +480,12 @@ public final class AlluxioFileSystem implements FileSystem {
      * @throws StoreException ENOENT, or Alluxio does not answer
      */
     public PathInfo inspect(String path) throws StoreException {
-        return new Inspection(volume).of(path);
+        return new PathInspector(volume).of(path);
     }
 
     /** The block files of a file, if programs may read them without us. Never waits. */
     public BlockSet blockSet(long node) {
-        return new LocalContent(volume).of(node);
+        return new BypassResolver(volume).of(node);
     }
 
     /** From which length on programs may do so; 0: never. */

@@ -28,11 +28,11 @@ final class FileOperations {
     private final VolumeContext volume;
     private final LongMap<FileHandle> handles = new LongMap<>();
     private final HandleNumbers numbers = new HandleNumbers();
-    private final UnopenedFiles unopened;
+    private final NoOpenReaders unopened;
 
     FileOperations(VolumeContext volume) {
         this.volume = volume;
-        this.unopened = new UnopenedFiles(volume);
+        this.unopened = new NoOpenReaders(volume);
     }
 
     int open(Request request, Inode inode, int flags, OpenReply reply) throws StoreException {
@@ -219,7 +219,7 @@ final class FileOperations {
             return null;
         }
         FileReader.Extent extent = extent(attr);
-        return volume.passthrough.suits(extent) && !volume.mayBeOpenUnseen(inode) ? extent : null;
+        return volume.passthrough.matches(extent) && !volume.mayBeOpenUnseen(inode) ? extent : null;
     }
 
     static FileReader.Extent extent(Attr attr) {
@@ -268,7 +268,7 @@ final class FileOperations {
     }
 
     int read(Request request, long node, long handle, long offset, ByteBuffer into) throws StoreException {
-        if (handle == UnopenedFiles.HANDLE) {
+        if (handle == NoOpenReaders.HANDLE) {
             return readUnopened(request, node, offset, into);
         }
         FileHandle open = opened(request, node, handle);
@@ -284,7 +284,7 @@ final class FileOperations {
         if (attr == null || !attr.complete()) {
             return attr == null ? FileSystem.WOULD_WAIT : -Errno.EBUSY;
         }
-        UnopenedFiles.InUse used = unopened.enter(inode);
+        NoOpenReaders.InUse used = unopened.enter(inode);
         boolean whole = false;
         try {
             int count = readOpened(request, used.file, offset, into);
@@ -333,7 +333,7 @@ final class FileOperations {
         if (request.mayWait()) {
             return readRemote(open.inode, reader, offset, into);
         }
-        int kept = reader.readKept(offset, into);
+        int kept = reader.readBuffered(offset, into);
         return kept >= 0 ? kept : FileSystem.WOULD_WAIT;
     }
 
@@ -362,7 +362,7 @@ final class FileOperations {
     }
 
     int write(Request request, long node, long handle, long offset, ByteBuffer data) throws StoreException {
-        if (handle == UnopenedFiles.HANDLE) {
+        if (handle == NoOpenReaders.HANDLE) {
             return -Errno.EROFS;
         }
         FileHandle open = opened(request, node, handle);
@@ -410,9 +410,9 @@ final class FileOperations {
         if (!ALLOCATIONS.contains(mode)) {
             return -Errno.EOPNOTSUPP;
         }
-        FileHandle open = range.handle == UnopenedFiles.HANDLE ? null : opened(request, node, range.handle);
+        FileHandle open = range.handle == NoOpenReaders.HANDLE ? null : opened(request, node, range.handle);
         if (open == null) {
-            return range.handle == UnopenedFiles.HANDLE ? -Errno.EROFS : absent(request, range.handle);
+            return range.handle == NoOpenReaders.HANDLE ? -Errno.EROFS : absent(request, range.handle);
         }
         if (!open.allowsWrite()) {
             return -Errno.EBADF;
@@ -444,7 +444,7 @@ final class FileOperations {
 
     /** At each close of a descriptor: commits what was written. */
     int flush(Request request, long node, long handle) throws StoreException {
-        if (handle == UnopenedFiles.HANDLE) {
+        if (handle == NoOpenReaders.HANDLE) {
             return -Errno.ENOSYS; // and the kernel asks no more
         }
         return commit(request, node, handle, false);
@@ -456,7 +456,7 @@ final class FileOperations {
     }
 
     private int commit(Request request, long node, long handle, boolean evenUntouched) throws StoreException {
-        if (handle == UnopenedFiles.HANDLE || isNobodysChange(node, handle, evenUntouched)) {
+        if (handle == NoOpenReaders.HANDLE || isNobodysChange(node, handle, evenUntouched)) {
             return 0;
         }
         FileHandle open = opened(request, node, handle);

@@ -46,7 +46,7 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
     // Guarded by this.
     private @Nullable ClientCall<ReadRequest, InputStream> call;
     /** Where to put what comes; null: nothing is wanted now. */
-    private FileSource.@Nullable Rooms rooms;
+    private FileSource.@Nullable ScatterTarget rooms;
     /** Run whenever something came. */
     private Runnable heard = () -> {};
     /** What was not wanted of the last message; ours until it is closed. */
@@ -100,7 +100,7 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
      * @param heardOf run whenever something came
      * @param silentMillis most time without anything
      */
-    void read(FileSource.Rooms into, WorkerCall waiting, Runnable heardOf, long silentMillis) throws IOException {
+    void read(FileSource.ScatterTarget into, WorkerCall waiting, Runnable heardOf, long silentMillis) throws IOException {
         waiting.cancelBy(this::giveUp);
         synchronized (this) {
             rooms = into;
@@ -156,7 +156,7 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
     }
 
     private boolean wants() {
-        FileSource.Rooms into = rooms;
+        FileSource.ScatterTarget into = rooms;
         return into != null && into.bytes() > 0;
     }
 
@@ -273,7 +273,7 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
     private int put(ReadableBuffer buffer, int count) {
         int left = count;
         while (left > 0 && wants()) {
-            FileSource.Rooms target = Objects.requireNonNull(rooms);
+            FileSource.ScatterTarget target = Objects.requireNonNull(rooms);
             ByteBuffer into = target.next();
             int limit = into.limit();
             int part = Math.min(left, into.remaining());

@@ -192,7 +192,7 @@ final class BlockRanges {
     }
 
     /** Up to the end of the block. Waits. */
-    void read(long offset, FileSource.Rooms rooms) throws IOException {
+    void read(long offset, FileSource.ScatterTarget rooms) throws IOException {
         BlockInfo block = blockAt(offset);
         if (block == null) {
             throw new IOException("No block at " + offset);
@@ -212,7 +212,7 @@ final class BlockRanges {
         }
     }
 
-    private void read(WorkerChoice choice, WorkerChoice.Place place, ReadRequest request, FileSource.Rooms rooms)
+    private void read(WorkerChoice choice, WorkerChoice.Place place, ReadRequest request, FileSource.ScatterTarget rooms)
             throws IOException {
         try (WorkerConnection.Use use =
                 connections.of(place.address()).use(choice.call(), WorkerConnection.LIMIT_NANOS)) {

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 /** Reads a complete file. For one thread at a time, except where it says otherwise. */
 public interface FileSource extends AutoCloseable {
     /** Buffers that are filled one after the other, by one thread. */
-    interface Rooms {
+    interface ScatterTarget {
         /** So much is still wanted in all. */
         int bytes();
 
@@ -16,8 +16,8 @@ public interface FileSource extends AutoCloseable {
         void came();
 
         /** The only one. */
-        static Rooms of(ByteBuffer into) {
-            return new OneRoom(into);
+        static ScatterTarget of(ByteBuffer into) {
+            return new SingleBuffer(into);
         }
     }
 
@@ -29,8 +29,8 @@ public interface FileSource extends AutoCloseable {
         return read(offset, into);
     }
 
-    /** So much from there on may be asked for with one {@link #readBeside}; 0: nothing. Any thread; never waits. */
-    default long besideBytes(long offset) {
+    /** So much from there on may be asked for with one {@link #readRange}; 0: nothing. Any thread; never waits. */
+    default long rangeAvailable(long offset) {
         return 0;
     }
 
@@ -40,7 +40,7 @@ public interface FileSource extends AutoCloseable {
      * @return what came: fewer bytes than wanted at the end of a block, too, and when this way failed; -1: nothing did, another
      *     way is to be taken
      */
-    default int readBeside(long offset, Rooms rooms) throws StoreException {
+    default int readRange(long offset, ScatterTarget rooms) throws StoreException {
         return -1;
     }
 

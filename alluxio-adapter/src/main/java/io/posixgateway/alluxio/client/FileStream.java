@@ -146,7 +146,7 @@ final class FileStream implements AutoCloseable {
     }
 
     /** Reads a part of a block without reading on; fewer bytes than wanted, or none at the end of the file. */
-    int readApart(long offset, ByteBuffer into) throws IOException {
+    int pread(long offset, ByteBuffer into) throws IOException {
         BlockInfo block = offset < status.getLength() ? ranges.blockAt(offset) : null;
         long most = block == null ? status.getLength() - offset : Math.max(1, ranges.bytesLeft(block, offset));
         return read(offset, into, most, true);
@@ -274,7 +274,7 @@ final class FileStream implements AutoCloseable {
         int before = into.position();
         boolean done = false;
         try {
-            one.call.read(FileSource.Rooms.of(into), choice.call(), heard, ranges.silentMillis());
+            one.call.read(FileSource.ScatterTarget.of(into), choice.call(), heard, ranges.silentMillis());
             done = true;
         } catch (IOException e) {
             one.use.failed(e);

@@ -395,13 +395,13 @@ final class MeteredStore implements Store {
         }
 
         @Override
-        public long besideBytes(long offset) {
-            return source.besideBytes(offset);
+        public long rangeAvailable(long offset) {
+            return source.rangeAvailable(offset);
         }
 
         @Override
-        public int readBeside(long offset, Rooms rooms) throws StoreException {
-            return timed(Method.READ_ONCE, () -> source.readBeside(offset, rooms));
+        public int readRange(long offset, ScatterTarget rooms) throws StoreException {
+            return timed(Method.READ_ONCE, () -> source.readRange(offset, rooms));
         }
 
         @Override

@@ -107,7 +107,7 @@ final class StreamSource implements FileSource {
             int start = into.position();
             int got = 1;
             while (got > 0 && into.hasRemaining() && open.bytesFrom(offset + into.position() - start) > 0) {
-                got = readBeside(offset + into.position() - start, Rooms.of(into));
+                got = readRange(offset + into.position() - start, ScatterTarget.of(into));
             }
             int total = into.position() - start;
             boolean more = into.hasRemaining() && offset + total < open.lengthBytes();
@@ -155,7 +155,7 @@ final class StreamSource implements FileSource {
         boolean fromUfs = false;
         while (more && into.hasRemaining()) {
             FileStream open = stream(offset + total, into.remaining());
-            int got = open.readApart(offset + total, into);
+            int got = open.pread(offset + total, into);
             open.ranges().know(offset + total);
             fromUfs |= open.hasReadUfs();
             more = got > 0;
@@ -163,19 +163,19 @@ final class StreamSource implements FileSource {
         }
         VersionCheck check = version;
         if (check != null && fromUfs) {
-            check.readApart(offset, into.slice(start, total));
+            check.pread(offset, into.slice(start, total));
         }
         return total;
     }
 
     @Override
-    public long besideBytes(long offset) {
+    public long rangeAvailable(long offset) {
         BlockRanges open = ranges;
         return open == null || moved ? 0 : open.bytesFrom(offset);
     }
 
     @Override
-    public int readBeside(long offset, Rooms rooms) throws StoreException {
+    public int readRange(long offset, ScatterTarget rooms) throws StoreException {
         BlockRanges open = ranges;
         if (open == null) {
             return -1;

@@ -60,7 +60,7 @@ final class VersionCheck {
     }
 
     /** Some bytes came from the UFS by themselves. */
-    void readApart(long offset, ByteBuffer bytes) throws StoreException {
+    void pread(long offset, ByteBuffer bytes) throws StoreException {
         if (!isWhole(offset, bytes)) {
             comparison.run();
         }

@@ -268,10 +268,10 @@ final class WorkerChoice {
         return List.of();
     }
 
-    private static List<BlockWorkerInfo> suiting(List<BlockWorkerInfo> all, Predicate<WorkerNetAddress> suits) {
+    private static List<BlockWorkerInfo> suiting(List<BlockWorkerInfo> all, Predicate<WorkerNetAddress> matches) {
         List<BlockWorkerInfo> suiting = new ArrayList<>(all.size());
         for (BlockWorkerInfo worker : all) {
-            if (suits.test(worker.getNetAddress())) {
+            if (matches.test(worker.getNetAddress())) {
                 suiting.add(worker);
             }
         }

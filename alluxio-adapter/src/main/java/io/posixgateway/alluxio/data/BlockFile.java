@@ -35,7 +35,7 @@ final class BlockFile {
     /** Guarded by the {@link BlockFiles}. */
     int pins;
 
-    private @Nullable Backings backed;
+    private @Nullable BackingFiles backed;
     private volatile int backingId;
 
     private BlockFile(long blockId, Path path, FileDescriptor descriptor, long[] identity) {
@@ -116,18 +116,18 @@ final class BlockFile {
     }
 
     /** The kernel's number for this file, from the first question on; or a negative errno. For a user of the file. */
-    int backing(Backings backings) {
+    int backing(BackingFiles backingFiles) {
         int id = backingId;
-        return id > 0 ? id : openBacking(backings);
+        return id > 0 ? id : openBacking(backingFiles);
     }
 
-    private synchronized int openBacking(Backings backings) {
+    private synchronized int openBacking(BackingFiles backingFiles) {
         if (backingId > 0) {
             return backingId;
         }
-        int id = backings.open(descriptor);
+        int id = backingFiles.open(descriptor);
         if (id > 0) {
-            backed = backings;
+            backed = backingFiles;
             backingId = id;
         }
         return id;

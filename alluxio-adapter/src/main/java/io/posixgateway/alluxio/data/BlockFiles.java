@@ -34,14 +34,14 @@ public final class BlockFiles implements AutoCloseable {
     private final List<BlockFolder> folders = new CopyOnWriteArrayList<>();
     private final LongMap<BlockFile> open = new LongMap<>();
     private final Queue<BlockFile> order = new ConcurrentLinkedQueue<>();
-    private final MissedBlocks missed = new MissedBlocks();
+    private final UnlocatedBlocks missed = new UnlocatedBlocks();
     /** Those of {@link #pin}. Changed under this object's monitor. */
     private final LongMap<BlockFile> pinned = new LongMap<>();
 
     private volatile int pins;
-    private volatile @Nullable Backings backings;
+    private volatile @Nullable BackingFiles backingFiles;
     /** Apart from the open ones: more are read between two tellings than may be open. Null: no folder is known. */
-    private volatile @Nullable UntoldBlocks untold;
+    private volatile @Nullable UnreportedAccesses unreported;
 
     private final LongAdder hits = new LongAdder();
     private final LongAdder opened = new LongAdder();
@@ -67,8 +67,8 @@ public final class BlockFiles implements AutoCloseable {
     public synchronized void learn(Path path) {
         BlockFolder folder = trusted.find(path);
         if (folder != null && !folders.contains(folder) && Files.isReadable(path)) {
-            if (untold == null) {
-                untold = new UntoldBlocks();
+            if (unreported == null) {
+                unreported = new UnreportedAccesses();
             }
             folders.add(folder);
         }
@@ -112,7 +112,7 @@ public final class BlockFiles implements AutoCloseable {
 
     /** The worker is to hear that it was read. */
     void used(long blockId) {
-        UntoldBlocks read = untold;
+        UnreportedAccesses read = unreported;
         if (read != null) {
             read.add(blockId);
         }
@@ -220,7 +220,7 @@ public final class BlockFiles implements AutoCloseable {
     }
 
     /** Looks where workers of this host have what was not found here, and learns the folders. Waits. */
-    void learnMissed(MissedBlocks.Workers workers) throws StoreException {
+    void learnMissed(UnlocatedBlocks.Workers workers) throws StoreException {
         for (long blockId : missed.takeAll()) {
             Path folder = has(blockId) ? null : workers.folder(blockId);
             if (folder != null) {
@@ -231,7 +231,7 @@ public final class BlockFiles implements AutoCloseable {
 
     /** Those that were read since this was asked last, as far as a worker here has them. Looks for each that is not open. */
     List<Long> takeUsed() {
-        UntoldBlocks read = untold;
+        UnreportedAccesses read = unreported;
         List<Long> used = read == null ? new ArrayList<>() : read.takeAll();
         used.removeIf(blockId -> open.get(blockId) == null && !has(blockId));
         return used;
@@ -248,8 +248,8 @@ public final class BlockFiles implements AutoCloseable {
     }
 
     /** From now on block files can be given to the kernel. */
-    void backedBy(Backings kernel) {
-        backings = kernel;
+    void backedBy(BackingFiles kernel) {
+        backingFiles = kernel;
     }
 
     /**
@@ -257,13 +257,13 @@ public final class BlockFiles implements AutoCloseable {
      * allow it to this process at all, that is logged, and not tried again.
      */
     int backingOf(BlockFile file, long lengthBytes) {
-        Backings kernel = backings;
+        BackingFiles kernel = backingFiles;
         if (kernel == null || !holds(file, lengthBytes)) {
             return 0;
         }
         int id = file.backing(kernel);
         if (id == -Errno.EPERM || id == -Errno.EOPNOTSUPP || id == -Errno.ELOOP) {
-            backings = null;
+            backingFiles = null;
             org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
                     .warn(
                             "The kernel rejects block files for passthrough (errno {}), so this process reads them."

@@ -117,9 +117,9 @@ public final class FileReader implements AutoCloseable {
     }
 
     /** Reads what a stream has fetched already; -1 when a part is missing, and then the buffer is as it was. Never waits. */
-    public int readKept(long offset, ByteBuffer into) {
+    public int readBuffered(long offset, ByteBuffer into) {
         RemoteFile open = kept();
-        int count = open == null ? -1 : open.readKept(offset, into);
+        int count = open == null ? -1 : open.readBuffered(offset, into);
         if (count > 0) {
             counters.remote(count);
         }

@@ -22,8 +22,8 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     /** By file id. */
     private final LongMap<RemoteFile> remotes = new LongMap<>();
 
-    private final Helpers helpers = new Helpers(MOST_AHEAD, "read-ahead");
-    private final UsedBlocks used;
+    private final BestEffortExecutor helpers = new BestEffortExecutor(MOST_AHEAD, "read-ahead");
+    private final LruReporter used;
     private final long readAheadBytes;
     private final Clock clock;
     private final AtomicLong askedNanos;
@@ -34,7 +34,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     public FileReaders(Store store, BlockFiles blocks, BufferBudget budget, long readAheadBytes, Clock clock) {
         this.store = store;
         this.blocks = blocks;
-        this.used = new UsedBlocks(blocks, store::use, clock, this::lookAfterBlocks);
+        this.used = new LruReporter(blocks, store::use, clock, this::lookAfterBlocks);
         this.budget = budget;
         this.readAheadBytes = readAheadBytes;
         this.clock = clock;

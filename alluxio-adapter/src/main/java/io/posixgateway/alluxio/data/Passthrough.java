@@ -74,7 +74,7 @@ public final class Passthrough {
             }
         }
         if (leastBytes > 0 && unchanging && mounted.features().passthrough()) {
-            blocks.backedBy(new Backings(mounted, notes));
+            blocks.backedBy(new BackingFiles(mounted, notes));
             kernel = mounted;
         }
     }
@@ -137,7 +137,7 @@ public final class Passthrough {
     }
 
     /** May a file of this size, in blocks of that, be passed through? */
-    public boolean suits(Extent extent) {
+    public boolean matches(Extent extent) {
         return kernel != null && extent.lengthBytes() >= leastBytes && extent.lengthBytes() <= extent.blockBytes();
     }
 

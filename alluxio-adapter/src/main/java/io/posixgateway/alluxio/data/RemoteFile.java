@@ -67,9 +67,9 @@ final class RemoteFile implements AutoCloseable {
     }
 
     /** The same when all of it was fetched already; -1 when it was not, and then the buffer is as it was. Never waits. */
-    int readKept(long offset, ByteBuffer into) {
+    int readBuffered(long offset, ByteBuffer into) {
         Cursor cursor = used(offset);
-        return cursor == null ? -1 : cursor.reader.readKept(offset, into);
+        return cursor == null ? -1 : cursor.reader.readBuffered(offset, into);
     }
 
     private synchronized @Nullable Cursor used(long offset) {
@@ -92,7 +92,7 @@ final class RemoteFile implements AutoCloseable {
 
     private @Nullable Cursor suiting(long offset) {
         for (Cursor cursor : cursors) {
-            if (cursor.reader.suits(offset)) {
+            if (cursor.reader.matches(offset)) {
                 return cursor;
             }
         }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Reads a part of a file that is read in sequence; {@link RemoteFile} chooses between several. Any thread.
  *
  * <p>The kernel's readahead arrives slightly out of order. Therefore the file is fetched in chunks, and the last few are kept
- * as a {@link Window} that goes forward; what is asked for elsewhere is read by itself, so that random reads bring no more than
+ * as a {@link ReadAheadWindow} that goes forward; what is asked for elsewhere is read by itself, so that random reads bring no more than
  * that.
  *
  * <p>When what is asked for comes near the window's end, helpers fetch what follows, as far as there are any, while this is
@@ -30,8 +30,8 @@ final class RemoteReader implements AutoCloseable {
 
     private final Opener opener;
     private final long lengthBytes;
-    private final Window window;
-    private final Helpers helpers;
+    private final ReadAheadWindow window;
+    private final BestEffortExecutor helpers;
     private final ReentrantLock stream = new ReentrantLock();
     /** Opened and closed under the lock. */
     private volatile @Nullable FileSource source;
@@ -40,16 +40,16 @@ final class RemoteReader implements AutoCloseable {
     private volatile boolean streams;
 
     /** @param helpers fetch chunks ahead */
-    RemoteReader(Opener opener, long lengthBytes, long readAheadBytes, BufferBudget budget, Helpers helpers) {
+    RemoteReader(Opener opener, long lengthBytes, long readAheadBytes, BufferBudget budget, BestEffortExecutor helpers) {
         this.opener = opener;
         this.lengthBytes = lengthBytes;
-        this.window = new Window(lengthBytes, readAheadBytes, budget);
+        this.window = new ReadAheadWindow(lengthBytes, readAheadBytes, budget);
         this.helpers = helpers;
     }
 
     /** Is what is read here in the window, or next to be in it? Never waits; a hint. */
-    boolean suits(long offset) {
-        return window.suits(offset);
+    boolean matches(long offset) {
+        return window.matches(offset);
     }
 
     /** Fills the buffer from this offset on, as far as the file goes. */
@@ -68,7 +68,7 @@ final class RemoteReader implements AutoCloseable {
     }
 
     /** The same when all of it is in the window; -1 when it is not, and then the buffer is as it was. Never waits. */
-    int readKept(long offset, ByteBuffer into) {
+    int readBuffered(long offset, ByteBuffer into) {
         int start = into.position();
         long end = Math.min(lengthBytes, offset + into.remaining());
         long at = offset;
@@ -86,10 +86,10 @@ final class RemoteReader implements AutoCloseable {
 
     private int readSome(long at, ByteBuffer into) throws StoreException {
         Chunk missing;
-        while ((missing = window.moveOn(at)) != null) {
+        while ((missing = window.advance(at)) != null) {
             fetchFor(at, missing);
         }
-        window.lookFurther(at);
+        window.grow(at);
         await(at);
         int count = window.copy(at, into);
         return count == 0 ? readSingle(at, into) : count;
@@ -121,7 +121,7 @@ final class RemoteReader implements AutoCloseable {
         boolean more = true;
         while (more && room.hasRemaining()) {
             long at = chunk.offset() + room.position();
-            int count = readBeside(at, room);
+            int count = readRange(at, room);
             if (count <= 0) {
                 await(chunk.offset() - 1);
                 count = readStream(at, room, true);
@@ -131,9 +131,9 @@ final class RemoteReader implements AutoCloseable {
         return room.position();
     }
 
-    private int readBeside(long at, ByteBuffer into) throws StoreException {
+    private int readRange(long at, ByteBuffer into) throws StoreException {
         FileSource open = source;
-        return open != null && open.besideBytes(at) > 0 ? open.readBeside(at, FileSource.Rooms.of(into)) : -1;
+        return open != null && open.rangeAvailable(at) > 0 ? open.readRange(at, FileSource.ScatterTarget.of(into)) : -1;
     }
 
     /** @param goesOn is what follows wanted next? */
@@ -145,7 +145,7 @@ final class RemoteReader implements AutoCloseable {
                 return open.readOnce(at, into);
             }
             int count = open.read(at, into);
-            streams = open.besideBytes(at) == 0;
+            streams = open.rangeAvailable(at) == 0;
             return count;
         } finally {
             stream.unlock();
@@ -230,7 +230,7 @@ final class RemoteReader implements AutoCloseable {
             return;
         }
         try {
-            open.readBeside(run.get(0).offset(), new Run(run, window::fetched));
+            open.readRange(run.get(0).offset(), new ChunkBatch(run, window::fetched));
         } catch (StoreException e) {
             debug(e);
         }
@@ -253,7 +253,7 @@ final class RemoteReader implements AutoCloseable {
         into.limit((int) Math.min(limit, into.position() + lengthBytes - at));
         int count;
         try {
-            count = readBeside(at, into);
+            count = readRange(at, into);
             if (count <= 0) {
                 count = readStream(at, into, false);
             }

@@ -116,7 +116,7 @@ class BlockCallTest {
 
     private void read(int offset, ByteBuffer into, long silentMillis, Clock clock) throws IOException {
         try (BlockCall call = BlockCall.begin(channel, request(offset, into.remaining()), clock)) {
-            call.read(FileSource.Rooms.of(into), new WorkerCall(), heard::incrementAndGet, silentMillis);
+            call.read(FileSource.ScatterTarget.of(into), new WorkerCall(), heard::incrementAndGet, silentMillis);
         }
     }
 
@@ -129,7 +129,7 @@ class BlockCallTest {
     }
 
     private void readOn(BlockCall call, ByteBuffer into, WorkerCall waiting) throws IOException {
-        call.read(FileSource.Rooms.of(into), waiting, heard::incrementAndGet, 60_000);
+        call.read(FileSource.ScatterTarget.of(into), waiting, heard::incrementAndGet, 60_000);
     }
 
     @Test

@@ -178,7 +178,7 @@ class FileStreamTest {
             readAt(stream, 0, 1000);
             Waiting.until("the window is full", LIMIT, () -> first.sentBytes.get() > WINDOW_BYTES);
             ByteBuffer into = ByteBuffer.allocateDirect(1_000_000);
-            new BlockRanges(connections, watch, file, AS_CONFIGURED).read(BLOCK_BYTES, FileSource.Rooms.of(into));
+            new BlockRanges(connections, watch, file, AS_CONFIGURED).read(BLOCK_BYTES, FileSource.ScatterTarget.of(into));
             assertThat(into.hasRemaining()).isFalse();
             isContent(into, BLOCK_BYTES);
             readAt(stream, 1000, 6_000_000);
@@ -190,8 +190,8 @@ class FileStreamTest {
     void readApart_isACallForThesePartsAlone() throws Exception {
         ByteBuffer into = ByteBuffer.allocateDirect(3000);
         try (FileStream stream = open(file(), AS_CONFIGURED)) {
-            assertThat(stream.readApart(BLOCK_BYTES - 1000, into)).isEqualTo(1000);
-            assertThat(stream.readApart(BLOCK_BYTES, into)).isEqualTo(2000);
+            assertThat(stream.pread(BLOCK_BYTES - 1000, into)).isEqualTo(1000);
+            assertThat(stream.pread(BLOCK_BYTES, into)).isEqualTo(2000);
             isContent(into, BLOCK_BYTES - 1000);
         }
         assertThat(first.requests).extracting(ReadRequest::getLength).containsExactly(1000L, 2000L);

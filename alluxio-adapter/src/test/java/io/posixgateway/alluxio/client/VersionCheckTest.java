@@ -79,7 +79,7 @@ class VersionCheckTest {
     void aFileThatIsReadWholeAndHasTheHashThatAlluxioKnowsIsNotCompared() throws StoreException {
         VersionCheck known = checkOf("hello", FINGERPRINT + "CONTENT_HASH|5D41402abc4b2a76b9719d911017c592");
         known.streamed(0, bytes("hello"));
-        known.readApart(0, bytes("hello"));
+        known.pread(0, bytes("hello"));
         assertThat(comparisons).isZero();
     }
 
@@ -88,14 +88,14 @@ class VersionCheckTest {
         replaced = true;
         VersionCheck known = checkOf("hello", FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592");
         assertThatThrownBy(() -> known.streamed(0, bytes("other"))).hasMessage("replaced");
-        assertThatThrownBy(() -> known.readApart(0, bytes("other"))).hasMessage("replaced");
+        assertThatThrownBy(() -> known.pread(0, bytes("other"))).hasMessage("replaced");
     }
 
     @Test
     void aPartOfTheFileIsCompared() throws StoreException {
         VersionCheck known = checkOf("hello, world", FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592");
         known.streamed(0, bytes("hello"));
-        known.readApart(7, bytes("hello"));
+        known.pread(7, bytes("hello"));
         assertThat(comparisons).isEqualTo(2);
     }
 

@@ -120,7 +120,7 @@ class BlockFilesTest {
                     return 7;
                 });
         BlockFiles files = holding(100, 1);
-        files.backedBy(new Backings(kernel, Passthrough.Notes.NONE));
+        files.backedBy(new BackingFiles(kernel, Passthrough.Notes.NONE));
         BlockFile file = open(files, 1);
         Path other = Files.writeString(folder.resolve("new"), "another block");
         Files.move(other, folder.resolve("1"), StandardCopyOption.REPLACE_EXISTING);
@@ -143,7 +143,7 @@ class BlockFilesTest {
         assertThat(files.take(2)).isNull();
         assertThat(files.take(3)).isNull();
         List<Long> asked = new ArrayList<>();
-        MissedBlocks.Workers workers = blockId -> {
+        UnlocatedBlocks.Workers workers = blockId -> {
             asked.add(blockId);
             return Files.exists(other.resolve(Long.toString(blockId))) ? other : null;
         };

@@ -19,7 +19,7 @@ class RemoteFileTest {
 
     private final byte[] content = new byte[24 << 20];
     private final BufferBudget budget = new BufferBudget(256 << 20);
-    private final Helpers helpers = new Helpers(4, "help");
+    private final BestEffortExecutor helpers = new BestEffortExecutor(4, "help");
     private final AtomicLong fetchedBytes = new AtomicLong();
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicInteger opened = new AtomicInteger();

@@ -26,7 +26,7 @@ class RemoteReaderTest {
 
     private final byte[] content = new byte[10_500_000];
     private final BufferBudget budget = new BufferBudget(64 << 20);
-    private final Helpers helpers = new Helpers(4, "help");
+    private final BestEffortExecutor helpers = new BestEffortExecutor(4, "help");
     private final AtomicInteger streamReads = new AtomicInteger();
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicInteger singleReads = new AtomicInteger();
@@ -67,15 +67,15 @@ class RemoteReaderTest {
         }
 
         @Override
-        public long besideBytes(long offset) {
+        public long rangeAvailable(long offset) {
             return placed && singleReads.get() > 0 ? blockBytes - offset % blockBytes : 0;
         }
 
         @Override
-        public int readBeside(long offset, Rooms rooms) throws StoreException {
+        public int readRange(long offset, ScatterTarget rooms) throws StoreException {
             besideReads.incrementAndGet();
             int total = 0;
-            int wanted = (int) Math.min(rooms.bytes(), besideBytes(offset));
+            int wanted = (int) Math.min(rooms.bytes(), rangeAvailable(offset));
             acrossBlocks.addAndGet(rooms.bytes() > Math.max(wanted, 1 << 20) ? 1 : 0);
             while (total < wanted) {
                 ByteBuffer into = rooms.next();
@@ -216,15 +216,15 @@ class RemoteReaderTest {
     void whatComesNextIsFetchedAheadAndReadWithoutWaiting() throws Exception {
         int step = 1 << 20;
         try (RemoteReader reader = reader(8 << 20)) {
-            assertThat(reader.readKept(0, ByteBuffer.allocate(step))).isEqualTo(-1);
+            assertThat(reader.readBuffered(0, ByteBuffer.allocate(step))).isEqualTo(-1);
             check(reader, 0, step);
             check(reader, step, step);
             for (int at = 2 * step; at < content.length; at += step) {
                 ByteBuffer into = ByteBuffer.allocate(step);
-                int count = reader.readKept(at, into);
+                int count = reader.readBuffered(at, into);
                 while (count < 0) {
                     Thread.onSpinWait();
-                    count = reader.readKept(at, into);
+                    count = reader.readBuffered(at, into);
                 }
                 assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(content, at, count));
             }
@@ -400,7 +400,7 @@ class RemoteReaderTest {
             Thread copies = new Thread(() -> {
                 ByteBuffer into = ByteBuffer.allocateDirect(1 << 20);
                 copying.countDown();
-                while (reader.readKept(2 << 20, into.clear()) > 0) {
+                while (reader.readBuffered(2 << 20, into.clear()) > 0) {
                     if (!into.flip().equals(ByteBuffer.wrap(content, 2 << 20, 1 << 20))) {
                         wrong.incrementAndGet();
                     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads blocks from workers by their numbers, and what none has from the UFS by the path that the file had when it was opened,
- * whatever file is there by now. For one thread, but for {@link #besideBytes} and {@link #readBeside}.
+ * whatever file is there by now. For one thread, but for {@link #rangeAvailable} and {@link #readRange}.
  */
 final class MemorySource implements FileSource {
     /** What changed so lately is not kept by workers, as its path may still change hands. */
@@ -132,7 +132,7 @@ final class MemorySource implements FileSource {
     }
 
     @Override
-    public long besideBytes(long offset) {
+    public long rangeAvailable(long offset) {
         int sequence = (int) (offset / MemoryInode.BLOCK_BYTES);
         boolean placed = file.readable
                 && sequence < file.blocks.size()
@@ -141,11 +141,11 @@ final class MemorySource implements FileSource {
     }
 
     @Override
-    public int readBeside(long offset, Rooms rooms) throws StoreException {
+    public int readRange(long offset, ScatterTarget rooms) throws StoreException {
         return store.faults().call(StoreCall.READ, file.path, () -> readFromWorker(offset, rooms));
     }
 
-    private int readFromWorker(long offset, Rooms rooms) {
+    private int readFromWorker(long offset, ScatterTarget rooms) {
         int sequence = (int) (offset / MemoryInode.BLOCK_BYTES);
         byte @Nullable [] block = file.readable && sequence < file.blocks.size()
                 ? store.memory().read(MemoryInode.blockId(file.fileId, sequence))

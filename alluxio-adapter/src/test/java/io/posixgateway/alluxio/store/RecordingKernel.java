@@ -30,7 +30,7 @@ public final class RecordingKernel implements Kernel {
     private final Map<Long, Integer> references = new HashMap<>();
 
     private final Set<Long> nameless = new HashSet<>();
-    private int backings;
+    private int backingFiles;
 
     RecordingKernel() {
         this(false, false);
@@ -198,7 +198,7 @@ public final class RecordingKernel implements Kernel {
 
     @Override
     public synchronized int openBacking(FileDescriptor file) {
-        return passthrough ? ++backings : -Errno.EOPNOTSUPP;
+        return passthrough ? ++backingFiles : -Errno.EOPNOTSUPP;
     }
 
     @Override

@@ -179,29 +179,29 @@ abstract class ContentContract extends ContractCase {
     }
 
     @Test
-    void readBeside_endsAtABlock() throws Exception {
+    void readRange_endsAtABlock() throws Exception {
         byte[] content = large();
         long id = writeLarge(content);
         try (FileSource source = store.open(at("large"), id)) {
             source.read(0, ByteBuffer.allocate(10));
-            assertThat(source.besideBytes(0)).isEqualTo(16 * MIB);
-            assertThat(source.besideBytes(15 * MIB)).isEqualTo(MIB);
-            assertThat(source.besideBytes(50 * MIB)).isZero();
+            assertThat(source.rangeAvailable(0)).isEqualTo(16 * MIB);
+            assertThat(source.rangeAvailable(15 * MIB)).isEqualTo(MIB);
+            assertThat(source.rangeAvailable(50 * MIB)).isZero();
             ByteBuffer into = ByteBuffer.allocate(2 * MIB);
-            assertThat(source.readBeside(15 * MIB, FileSource.Rooms.of(into))).isEqualTo(MIB);
+            assertThat(source.readRange(15 * MIB, FileSource.ScatterTarget.of(into))).isEqualTo(MIB);
             assertThat(Arrays.copyOf(into.array(), MIB)).isEqualTo(Arrays.copyOfRange(content, 15 * MIB, 16 * MIB));
-            assertThat(source.readBeside(50 * MIB, FileSource.Rooms.of(into))).isEqualTo(-1);
+            assertThat(source.readRange(50 * MIB, FileSource.ScatterTarget.of(into))).isEqualTo(-1);
         }
     }
 
     @Test
-    void readBeside_ofWhatNoWorkerHas_isAnotherWay() throws Exception {
+    void readRange_ofWhatNoWorkerHas_isAnotherWay() throws Exception {
         Store through = fixture.client(WriteType.THROUGH, 0);
         long id = write(through, at("file"), "content");
         try (FileSource source = through.open(at("file"), id)) {
             assertThat(source.read(0, ByteBuffer.allocate(3))).isEqualTo(3);
-            assertThat(source.besideBytes(0)).isZero();
-            assertThat(source.readBeside(0, FileSource.Rooms.of(ByteBuffer.allocate(3))))
+            assertThat(source.rangeAvailable(0)).isZero();
+            assertThat(source.readRange(0, FileSource.ScatterTarget.of(ByteBuffer.allocate(3))))
                     .isEqualTo(-1);
         }
     }

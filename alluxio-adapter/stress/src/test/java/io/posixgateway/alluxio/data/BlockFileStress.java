@@ -99,7 +99,7 @@ public final class BlockFileStress {
     public static class BackingOnce {
         private final BlockFile file = open();
         private final CountingKernel kernel = new CountingKernel();
-        private final Backings backings = new Backings(kernel, Passthrough.Notes.NONE);
+        private final BackingFiles backingFiles = new BackingFiles(kernel, Passthrough.Notes.NONE);
 
         public BackingOnce() {
             file.take();
@@ -107,13 +107,13 @@ public final class BlockFileStress {
 
         @Actor
         public void one(IIII_Result r) {
-            r.r1 = file.backing(backings);
+            r.r1 = file.backing(backingFiles);
             file.give();
         }
 
         @Actor
         public void other(IIII_Result r) {
-            r.r2 = file.backing(backings);
+            r.r2 = file.backing(backingFiles);
             file.give();
         }
 

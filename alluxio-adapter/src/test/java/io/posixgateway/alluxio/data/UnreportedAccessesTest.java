@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class UntoldBlocksTest {
+class UnreportedAccessesTest {
     private static final int FILES = 15_000;
     private static final int BLOCKS_BITS = 24;
 
-    private final UntoldBlocks blocks = new UntoldBlocks();
+    private final UnreportedAccesses blocks = new UnreportedAccesses();
 
     private static long block(int number) {
         return (long) number << BLOCKS_BITS;
@@ -34,8 +34,8 @@ class UntoldBlocksTest {
 
     @Test
     void thereAreNoMoreThanThereIsRoomFor() {
-        addEach(4 * UntoldBlocks.MOST);
-        assertThat(blocks.takeAll().size()).isBetween(UntoldBlocks.MOST / 2, UntoldBlocks.MOST);
+        addEach(4 * UnreportedAccesses.MOST);
+        assertThat(blocks.takeAll().size()).isBetween(UnreportedAccesses.MOST / 2, UnreportedAccesses.MOST);
         addEach(FILES);
         assertThat(blocks.takeAll()).hasSize(FILES);
     }

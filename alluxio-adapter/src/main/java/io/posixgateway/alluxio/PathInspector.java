@@ -10,10 +10,10 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 
 /** Looks at one path for people: what is known of it, and how an open of it would be read. Waits for Alluxio. */
-final class Inspection {
+final class PathInspector {
     private final VolumeContext volume;
 
-    Inspection(VolumeContext volume) {
+    PathInspector(VolumeContext volume) {
         this.volume = volume;
     }
 
@@ -65,7 +65,7 @@ final class Inspection {
         long missing = details.blocks().stream()
                 .filter(block -> !volume.readers.blocks().has(block.id()))
                 .count();
-        String local = volume.passthrough.suits(FileOperations.extent(attr)) ? "passthrough" : "local";
+        String local = volume.passthrough.matches(FileOperations.extent(attr)) ? "passthrough" : "local";
         if (missing == 0) {
             return new PathInfo.Way(local, inFiles(details.blocks().size()));
         }

@@ -11,16 +11,16 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * The memory of reading ahead ({@link Window}, {@link ChunkMemory}, {@link BufferBudget}): each chunk's memory goes back
+ * The memory of reading ahead ({@link ReadAheadWindow}, {@link ChunkMemory}, {@link BufferBudget}): each chunk's memory goes back
  * once, whoever uses it last; no memory is with two; the budget is never exceeded by what was granted.
  */
-public final class WindowStress {
+public final class ReadAheadWindowStress {
     private static final int BYTES = 64;
 
-    private WindowStress() {}
+    private ReadAheadWindowStress() {}
 
-    private static Chunk chunk(Window window) {
-        Chunk chunk = window.moveOn(0);
+    private static Chunk chunk(ReadAheadWindow window) {
+        Chunk chunk = window.advance(0);
         if (chunk == null) {
             throw new IllegalStateException("no chunk");
         }
@@ -35,7 +35,7 @@ public final class WindowStress {
     @State
     public static class FetchedWhileClosed {
         private final BufferBudget budget = new BufferBudget(1 << 20);
-        private final Window window = new Window(BYTES, 8 << 20, budget);
+        private final ReadAheadWindow window = new ReadAheadWindow(BYTES, 8 << 20, budget);
         private final Chunk chunk = chunk(window);
 
         @Actor
@@ -65,7 +65,7 @@ public final class WindowStress {
     @State
     public static class CopiedWhileClosed {
         private final BufferBudget budget = new BufferBudget(1 << 20);
-        private final Window window = new Window(BYTES, 8 << 20, budget);
+        private final ReadAheadWindow window = new ReadAheadWindow(BYTES, 8 << 20, budget);
 
         public CopiedWhileClosed() {
             window.fetched(chunk(window), BYTES);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class UsedBlocksTest {
+class LruReporterTest {
     private static final int BLOCKS = 200;
     /** All of them take two seconds. */
     private static final long NANOS_OF_ONE = TimeUnit.MILLISECONDS.toNanos(10);
@@ -33,7 +33,7 @@ class UsedBlocksTest {
     private boolean answers = true;
     private final AtomicInteger failures = new AtomicInteger();
     private final AtomicInteger lookedAfter = new AtomicInteger();
-    private final UsedBlocks used = new UsedBlocks(files, this::hear, clock, this::lookAfter);
+    private final LruReporter used = new LruReporter(files, this::hear, clock, this::lookAfter);
 
     private void lookAfter() {
         if (lookedAfter.incrementAndGet() == 1) {

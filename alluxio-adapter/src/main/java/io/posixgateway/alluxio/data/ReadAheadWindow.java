@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * enough of such follow each other, the window moves there. The memory comes from a common budget; where none is left, the
  * window takes what it has used, or does not move.
  */
-final class Window {
+final class ReadAheadWindow {
     private static final int CHUNK_BYTES = ChunkMemory.CHUNK_BYTES;
     /** So much is fetched before it is asked for, at first. */
     private static final int FIRST_AHEAD_BYTES = 2 * CHUNK_BYTES;
@@ -55,7 +55,7 @@ final class Window {
     private long copiedBytes;
 
     /** @param mostBytes none: nothing is kept, and nothing fetched ahead */
-    Window(long lengthBytes, long mostBytes, BufferBudget budget) {
+    ReadAheadWindow(long lengthBytes, long mostBytes, BufferBudget budget) {
         this.lengthBytes = lengthBytes;
         this.mostChunks = (int) Math.max(0, mostBytes / CHUNK_BYTES);
         this.mostTogether = Math.min(MOST_TOGETHER, mostChunks / 2);
@@ -63,7 +63,7 @@ final class Window {
     }
 
     /** Is what is read here in the window, or next to be in it? Never waits; a hint. */
-    boolean suits(long offset) {
+    boolean matches(long offset) {
         return (offset >= firstOffset && isNear(offset)) || continuesSingle(offset);
     }
 
@@ -118,7 +118,7 @@ final class Window {
     }
 
     /** Moves on so that this offset is in the window; what is to be fetched for that, or null when there is no more of it. */
-    synchronized @Nullable Chunk moveOn(long at) {
+    synchronized @Nullable Chunk advance(long at) {
         if (mostChunks == 0 || closed || at(at) != null) {
             return null;
         }
@@ -189,7 +189,7 @@ final class Window {
     /** More of it the longer the sequence is, as far as there is memory. */
     private List<Chunk> nextRun(long read, @Nullable FileSource source) {
         long most = Math.min(mostTogether, (nextOffset - startOffset) / (2 * CHUNK_BYTES));
-        long end = nextOffset + (source == null || most < 2 ? 0 : source.besideBytes(nextOffset));
+        long end = nextOffset + (source == null || most < 2 ? 0 : source.rangeAvailable(nextOffset));
         List<Chunk> run = new ArrayList<>(1);
         Chunk chunk = next(read, true);
         while (chunk != null) {
@@ -306,7 +306,7 @@ final class Window {
     }
 
     /** Who has to wait for what was to be here already has more fetched ahead from now on. */
-    synchronized void lookFurther(long at) {
+    synchronized void grow(long at) {
         Chunk chunk = at(at);
         if (chunk == null || !chunk.comesAhead()) {
             return;

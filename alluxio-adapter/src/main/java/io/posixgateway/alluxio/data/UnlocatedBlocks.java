@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Some blocks that were looked for lately and are in no folder that is known: other workers have them, or one of this host has
  * them in another folder. Any thread; nothing waits, and to add one allocates nothing.
  */
-final class MissedBlocks {
+final class UnlocatedBlocks {
     /** So few, as most are nowhere on this host, and each is a question. */
     static final int MOST = 16;
 

@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * <p>Each block is a call to the worker, one after the other. So it is told for about a second at a time, and of those that
  * are left then before others.
  */
-final class UsedBlocks implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(UsedBlocks.class);
+final class LruReporter implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LruReporter.class);
     private static final long PAUSE_NANOS = 5_000_000_000L;
     private static final long MOST_NANOS = 1_000_000_000L;
     /** So many are told before it is asked how long that took. */
@@ -42,7 +42,7 @@ final class UsedBlocks implements AutoCloseable {
     }
 
     /** @param afterwards what else is to be done with block files as often; on the thread that tells */
-    UsedBlocks(BlockFiles blocks, Workers workers, Clock clock, Runnable afterwards) {
+    LruReporter(BlockFiles blocks, Workers workers, Clock clock, Runnable afterwards) {
         this.blocks = blocks;
         this.workers = workers;
         this.clock = clock;

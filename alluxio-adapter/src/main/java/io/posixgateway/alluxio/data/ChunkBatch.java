@@ -8,7 +8,7 @@ import java.util.List;
  * Chunks one after the other that one call brings, each told of as soon as it is full: a call costs its worker as much as some
  * hundred KiB do. For one thread, which may be another than the one that asked.
  */
-final class Run implements FileSource.Rooms {
+final class ChunkBatch implements FileSource.ScatterTarget {
     /** Told that a chunk is full. */
     interface Full {
         void fetched(Chunk chunk, int count);
@@ -21,7 +21,7 @@ final class Run implements FileSource.Rooms {
     private ByteBuffer room;
 
     /** @param chunks one at least */
-    Run(List<Chunk> chunks, Full full) {
+    ChunkBatch(List<Chunk> chunks, Full full) {
         this.chunks = chunks;
         this.full = full;
         this.room = chunks.get(0).room();

@@ -4,11 +4,11 @@ import io.posixgateway.fuse.spi.Kernel;
 import java.io.FileDescriptor;
 
 /** The files that one kernel connection was given, each noted for the process that may serve the connection next. Any thread. */
-final class Backings {
+final class BackingFiles {
     private final Kernel kernel;
     private final Passthrough.Notes notes;
 
-    Backings(Kernel kernel, Passthrough.Notes notes) {
+    BackingFiles(Kernel kernel, Passthrough.Notes notes) {
         this.kernel = kernel;
         this.notes = notes;
     }

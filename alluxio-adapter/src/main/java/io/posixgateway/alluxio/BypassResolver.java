@@ -8,10 +8,10 @@ import io.posixgateway.alluxio.inode.Inode;
 import java.util.List;
 
 /** Finds the block files of files that may be read without us. Any thread; never waits. */
-final class LocalContent {
+final class BypassResolver {
     private final VolumeContext volume;
 
-    LocalContent(VolumeContext volume) {
+    BypassResolver(VolumeContext volume) {
         this.volume = volume;
     }
 

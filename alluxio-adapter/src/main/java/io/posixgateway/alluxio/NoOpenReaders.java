@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>Nobody tells the end of such reading. All who read a file share what reads it, from the first request until the file was
  * read whole by one, or by none for a second. Any thread.
  */
-final class UnopenedFiles {
+final class NoOpenReaders {
     /** The handle in requests for files that the kernel opened by itself. {@link HandleNumbers} never gives it. */
     static final long HANDLE = 0;
 
@@ -27,7 +27,7 @@ final class UnopenedFiles {
     private final LongMap<InUse> files = new LongMap<>();
     private final AtomicBoolean awaitsSweep = new AtomicBoolean();
 
-    UnopenedFiles(VolumeContext volume) {
+    NoOpenReaders(VolumeContext volume) {
         this.volume = volume;
         this.soon = CompletableFuture.delayedExecutor(IDLE_NANOS, TimeUnit.NANOSECONDS, volume::later);
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * <p>A hash table of which nothing is taken but all at once. An id is in one of a few places that follow each other; it may be
  * in two of them when it was added while all were taken, and is then told twice, which does no harm. 0 marks an empty place.
  */
-final class UntoldBlocks {
+final class UnreportedAccesses {
     static final int MOST = 1 << 16;
     private static final int PLACES_OF_ONE = 16;
 

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.client;
 import java.nio.ByteBuffer;
 
 /** A buffer that is filled by itself. */
-record OneRoom(ByteBuffer next) implements FileSource.Rooms {
+record SingleBuffer(ByteBuffer next) implements FileSource.ScatterTarget {
     @Override
     public int bytes() {
         return next.remaining();

@@ -8,12 +8,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A few threads for what can as well be left undone. Any thread. */
-final class Helpers implements AutoCloseable {
+final class BestEffortExecutor implements AutoCloseable {
     private final int most;
     private final AtomicInteger busy = new AtomicInteger();
     private final ThreadPoolExecutor threads;
 
-    Helpers(int most, String name) {
+    BestEffortExecutor(int most, String name) {
         this.most = most;
         threads = new ThreadPoolExecutor(
                 0,
