@@ -3,7 +3,7 @@ package io.posixgateway.alluxio;
 import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.NameChange;
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
@@ -119,7 +119,7 @@ final class NameOperations {
             String path = volume.metadata.newPathOf(directory, name);
             PendingCreate dirtyFile = volume.dirtyFiles.prepare(path, planned, opened);
             try (NameChange change = volume.metadata.times().changing(directory)) {
-                FileSink sink = take(directory, name, dirtyFile);
+                StoreWriter sink = take(directory, name, dirtyFile);
                 Inode made = create(directory, name, new Taken(dirtyFile, sink), planned);
                 change.made(sink.madeMillis());
                 return made;
@@ -128,10 +128,10 @@ final class NameOperations {
     }
 
     /** A name that is taken in Alluxio, and the dirty file of the file. */
-    private record Taken(PendingCreate dirtyFile, FileSink sink) {}
+    private record Taken(PendingCreate dirtyFile, StoreWriter sink) {}
 
     private Inode create(Inode directory, Name name, Taken taken, FileStatus planned) throws StoreException {
-        FileSink sink = taken.sink;
+        StoreWriter sink = taken.sink;
         FileStatus status = planned.withContent(sink.fileId(), 0);
         Inode made = volume.metadata.place(directory, name, status);
         made.markOurs();
@@ -205,7 +205,7 @@ final class NameOperations {
         }
     }
 
-    private FileSink take(Inode directory, Name name, PendingCreate dirtyFile) throws StoreException {
+    private StoreWriter take(Inode directory, Name name, PendingCreate dirtyFile) throws StoreException {
         try {
             return volume.dirtyFiles.nameReservations().take(dirtyFile);
         } catch (StoreException e) {

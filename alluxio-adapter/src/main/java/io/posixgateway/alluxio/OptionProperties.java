@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.client.SiteFile;
+import io.posixgateway.alluxio.client.SiteProperties;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionValues;
 import java.util.Locale;
@@ -22,7 +22,7 @@ public final class OptionProperties {
 
     /** @param given over those that Alluxio's client finds by itself */
     public OptionProperties(Map<String, String> given) {
-        properties = new TreeMap<>(SiteFile.properties());
+        properties = new TreeMap<>(SiteProperties.properties());
         properties.putAll(given);
     }
 

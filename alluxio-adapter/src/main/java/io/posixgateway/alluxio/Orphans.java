@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.FileReader;
@@ -122,7 +122,7 @@ final class Orphans implements AutoCloseable {
     }
 
     /** The content of a file to be changed, one with a name included. */
-    FileSource open(Inode inode) throws StoreException {
+    StoreReader open(Inode inode) throws StoreException {
         Attr attr = inode.attr();
         if (attr == null || held.get(inode.node()) == null) {
             return volume.store.open(volume.metadata.pathOf(inode), inode.fileId());
@@ -131,7 +131,7 @@ final class Orphans implements AutoCloseable {
     }
 
     /** Reads block files. */
-    private record HeldSource(FileReader reader) implements FileSource {
+    private record HeldSource(FileReader reader) implements StoreReader {
         @Override
         public int read(long offset, ByteBuffer into) throws StoreException {
             int count = reader.readLocal(offset, into);

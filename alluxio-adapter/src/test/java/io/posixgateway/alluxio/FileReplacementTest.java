@@ -100,7 +100,7 @@ class FileReplacementTest {
     /** What Alluxio lists at this moment, without a gateway that knows better. */
     private static List<String> listed(Store store) {
         try {
-            return store.list("/", "", 1000).upToPlaced().entries().stream()
+            return store.list("/", "", 1000).truncateAtStableCursor().entries().stream()
                     .map(status -> status.name())
                     .toList();
         } catch (StoreException e) {

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.FuseFailure;
@@ -40,12 +40,12 @@ class NameTakingTest {
         }
     }
 
-    private FileSink begin(String path) throws StoreException {
+    private StoreWriter begin(String path) throws StoreException {
         return others.create(path, 0600, Map.of(), UUID.randomUUID());
     }
 
     private void makeByOthers(String path, String content) throws StoreException {
-        FileSink made = begin(path);
+        StoreWriter made = begin(path);
         made.write(content.getBytes(StandardCharsets.UTF_8), 0, content.length());
         made.complete();
     }
@@ -112,7 +112,7 @@ class NameTakingTest {
             assertThat(mount.exists("/whole")).isFalse();
             assertThat(mount.exists("/begun")).isFalse();
             makeByOthers("/whole", "o");
-            FileSink begun = begin("/begun");
+            StoreWriter begun = begin("/begun");
             for (String path : new String[] {"/whole", "/begun"}) {
                 fails(Errno.EEXIST, () -> mount.create(path));
             }

@@ -75,7 +75,7 @@ public final class ListingPrefetcher implements AutoCloseable {
         }
 
         /** One more; true when it is time to list. */
-        synchronized boolean beats(long nowNanos) {
+        synchronized boolean isAlive(long nowNanos) {
             if (nowNanos - windowNanos > WINDOW_NANOS) {
                 windowNanos = nowNanos;
                 asks = 0;
@@ -100,7 +100,7 @@ public final class ListingPrefetcher implements AutoCloseable {
     public void asked(Inode directory) {
         long now = metadata.nowNanos();
         AccessRate pulse = pulse(directory.node(), now);
-        if (pulse.beats(now)) {
+        if (pulse.isAlive(now)) {
             lister.execute(metadata.clock().background(() -> freshen(directory, pulse)));
         }
     }

@@ -105,7 +105,7 @@ public final class Listings {
             long issued = metadata.generation().issued();
             String path = metadata.pathOf(directory);
             try {
-                return store.list(path, startAfter, PAGE + 1).upToPlaced();
+                return store.list(path, startAfter, PAGE + 1).truncateAtStableCursor();
             } catch (StoreException e) {
                 boolean yesterday =
                         e.errno() == Errno.ENOENT && metadata.pathLocks().directoryMovedSince(issued, path);

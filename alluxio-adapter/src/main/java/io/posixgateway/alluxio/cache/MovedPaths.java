@@ -107,7 +107,7 @@ public final class MovedPaths {
         /** Empty where it is gone by now. */
         private Store.Page page(String path, String startAfter) throws StoreException {
             try {
-                return store.list(path, startAfter, PAGE + 1).upToPlaced();
+                return store.list(path, startAfter, PAGE + 1).truncateAtStableCursor();
             } catch (StoreException e) {
                 if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) {
                     return new Store.Page(List.of(), false);

@@ -67,7 +67,7 @@ public final class AlluxioStore implements Store {
     private final FileSystemMaster files;
     private final Loader loader;
     private final WritePType writeType;
-    private final FileMaker maker;
+    private final FileCreator maker;
     private final String user;
     private final ScheduledThreadPoolExecutor asking = new ScheduledThreadPoolExecutor(MOST_ASKING, task -> {
         Thread thread = new Thread(task, "worker-watch");
@@ -75,25 +75,25 @@ public final class AlluxioStore implements Store {
         return thread;
     });
     private final WorkerConnections connections;
-    private final WorkerWatch workers;
+    private final WorkerHealth workers;
     private final PassiveCache passiveCache;
     private final LongAdder ufsBytes = new LongAdder();
-    private final OpenStreams open = new OpenStreams();
-    private final FirstListings firstListings = new FirstListings();
+    private final OpenReaders open = new OpenReaders();
+    private final LoadMetadataRaceGuard loadMetadataRaceGuard = new LoadMetadataRaceGuard();
     private final MountPoints mountPoints;
     private final Renames renames;
-    private final RecentStatuses recent;
+    private final StatusCache recent;
     /** Are there files that no local worker has? */
     private volatile boolean streams;
 
-    private final StreamSource.Opening opening = new StreamSource.Opening() {
+    private final BlockFileReader.Opening opening = new BlockFileReader.Opening() {
         @Override
-        public BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException {
-            return new BlockRanges(connections, workers, status, how);
+        public RangeReader ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException {
+            return new RangeReader(connections, workers, status, how);
         }
 
         @Override
-        public FileStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges, BooleanSupplier isThere) {
+        public FileStream stream(URIStatus status, OpenFilePOptions how, RangeReader ranges, BooleanSupplier isThere) {
             FileStream.Parts parts =
                     new FileStream.Parts(connections, workers, passiveCache, AlluxioStore.this::block, ufsBytes);
             return new FileStream(parts, status, how, ranges, isThere);
@@ -103,23 +103,23 @@ public final class AlluxioStore implements Store {
     private AlluxioStore(FileSystemContext context, StoreOptions options, Clock clock) {
         this.context = context;
         this.clock = clock;
-        this.recent = new RecentStatuses(clock, open);
+        this.recent = new StatusCache(clock, open);
         this.master = new MasterClient(context, mostCalls(), clock);
         this.files = new FileSystemMaster(context, master);
         this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
         this.loader = new Loader(master);
         this.mountPoints = new MountPoints(this::mountTable, clock);
-        this.renames = new Renames(files, mountPoints, firstListings, open);
+        this.renames = new Renames(files, mountPoints, loadMetadataRaceGuard, open);
         this.writeType = WritePType.valueOf(options.writeType());
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
         asking.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         this.connections = new WorkerConnections(context, clock);
-        this.workers = new WorkerWatch(clock, new WorkerPulse(connections, clock), (question, delayNanos) -> {
+        this.workers = new WorkerHealth(clock, new HealthProbe(connections, clock), (question, delayNanos) -> {
             var unused = asking.schedule(question, delayNanos, TimeUnit.NANOSECONDS);
         });
         this.passiveCache = new PassiveCache(connections, workers);
-        this.maker = new FileMaker(context, files, workers, writeType);
+        this.maker = new FileCreator(context, files, workers, writeType);
         this.streams = !options.shortCircuit();
     }
 
@@ -128,7 +128,7 @@ public final class AlluxioStore implements Store {
         try {
             InstancedConfiguration configuration = ClientProperties.of(options);
             ChannelTable.makeRoom();
-            AnswerThreads.bound();
+            RpcExecutor.bound();
             Subject subject = new Subject();
             if (!options.user().isEmpty()) {
                 subject.getPrincipals().add(new User(options.user()));
@@ -189,9 +189,9 @@ public final class AlluxioStore implements Store {
             return neutral(status);
         }
 
-        private StreamSource.Asked said(URIStatus status, boolean shared) {
+        private BlockFileReader.Asked said(URIStatus status, boolean shared) {
             // What one source asked for is for its next step, however long the master took.
-            return new StreamSource.Asked(status, shared ? nanos : recent.nowNanos(), renames);
+            return new BlockFileReader.Asked(status, shared ? nanos : recent.nowNanos(), renames);
         }
     }
 
@@ -209,7 +209,7 @@ public final class AlluxioStore implements Store {
         if (!startAfter.isEmpty()) {
             options.setStartAfter(startAfter);
         }
-        return firstListings.list(path, () -> page(path, options.build()));
+        return loadMetadataRaceGuard.list(path, () -> page(path, options.build()));
     }
 
     @Override
@@ -220,7 +220,7 @@ public final class AlluxioStore implements Store {
                 .build();
         ListStatusPartialPOptions.Builder options = ListStatusPartialPOptions.newBuilder();
         options.setOptions(comparing).setBatchSize(most);
-        return firstListings.listAnew(path, () -> page(path, options.build()));
+        return loadMetadataRaceGuard.listAnew(path, () -> page(path, options.build()));
     }
 
     private Page page(String path, ListStatusPartialPOptions options) throws StoreException {
@@ -238,7 +238,7 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
-    public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
+    public StoreWriter create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
         return maker.make(path, mode, proto(xattrs), number);
     }
 
@@ -255,7 +255,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public void delete(String path) throws StoreException {
-        firstListings.take(List.of(path), () -> {
+        loadMetadataRaceGuard.take(List.of(path), () -> {
             files.delete(path);
             return path;
         });
@@ -315,27 +315,27 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
-    public FileSource open(String path, long fileId) throws StoreException {
+    public StoreReader open(String path, long fileId) throws StoreException {
         streams = true;
-        StreamSource.Asked known = recent.find(fileId);
-        StreamSource.Asked asked = known == null ? askToOpen(path, fileId) : known;
-        return new StreamSource(opening, open, asked, asking(path, fileId), false, clock);
+        BlockFileReader.Asked known = recent.find(fileId);
+        BlockFileReader.Asked asked = known == null ? askToOpen(path, fileId) : known;
+        return new BlockFileReader(opening, open, asked, asking(path, fileId), false, clock);
     }
 
     @Override
-    public FileSource openToKeep(String path, long fileId) throws StoreException {
-        return new StreamSource(opening, open, askToOpen(path, fileId), asking(path, fileId), true, clock);
+    public StoreReader openToKeep(String path, long fileId) throws StoreException {
+        return new BlockFileReader(opening, open, askToOpen(path, fileId), asking(path, fileId), true, clock);
     }
 
-    private StreamSource.Asking asking(String path, long fileId) {
-        return new StreamSource.Asking() {
+    private BlockFileReader.Asking asking(String path, long fileId) {
+        return new BlockFileReader.Asking() {
             @Override
-            public StreamSource.Asked ask() throws StoreException {
+            public BlockFileReader.Asked ask() throws StoreException {
                 return askToOpen(path, fileId);
             }
 
             @Override
-            public boolean isRecent(StreamSource.Asked asked) {
+            public boolean isRecent(BlockFileReader.Asked asked) {
                 return recent.isRecent(asked);
             }
 
@@ -346,7 +346,7 @@ public final class AlluxioStore implements Store {
         };
     }
 
-    private StreamSource.Asked askToOpen(String path, long fileId) throws StoreException {
+    private BlockFileReader.Asked askToOpen(String path, long fileId) throws StoreException {
         MasterCall call = new MasterCall();
         URIStatus status = statusToRead(path, fileId);
         if (status == null) {
@@ -394,7 +394,7 @@ public final class AlluxioStore implements Store {
     public @Nullable Path localBlockFolder(String path) throws StoreException {
         URIStatus status = files.status(path);
         Optional<Path> folder = attempt(
-                "find blocks of " + path, () -> Optional.ofNullable(LocalBlockQuestion.folder(connections, status)));
+                "find blocks of " + path, () -> Optional.ofNullable(LocalBlockLocator.folder(connections, status)));
         return folder.orElse(null);
     }
 
@@ -402,13 +402,13 @@ public final class AlluxioStore implements Store {
     public @Nullable Path localBlockFolder(long blockId) throws StoreException {
         Optional<Path> folder = attempt(
                 "find block " + blockId + " of the worker here",
-                () -> Optional.ofNullable(LocalBlockQuestion.folder(connections, blockId)));
+                () -> Optional.ofNullable(LocalBlockLocator.folder(connections, blockId)));
         return folder.orElse(null);
     }
 
     @Override
     public int use(List<Long> blocks) throws StoreException {
-        return attempt("use blocks of the worker here", () -> LocalBlockQuestion.use(connections, blocks));
+        return attempt("use blocks of the worker here", () -> LocalBlockLocator.use(connections, blocks));
     }
 
     @Override

@@ -38,7 +38,7 @@ final class CachedBlocks {
     private long nextSequence;
     private boolean failed;
 
-    /** @param lengthBytes of the whole file, or {@link StreamSink#UNKNOWN} */
+    /** @param lengthBytes of the whole file, or {@link StreamWriter#UNKNOWN} */
     CachedBlocks(
             FileSystemContext context,
             BlockStoreClient blocks,
@@ -74,7 +74,7 @@ final class CachedBlocks {
         BlockOutStream block = open;
         if (block == null) {
             long most = options.getBlockSizeBytes();
-            long size = lengthBytes == StreamSink.UNKNOWN ? most : Math.min(most, lengthBytes - doneBytes);
+            long size = lengthBytes == StreamWriter.UNKNOWN ? most : Math.min(most, lengthBytes - doneBytes);
             openId = BlockId.createBlockId(container, nextSequence++);
             block = blocks.getOutStream(openId, size, options);
             open = block;

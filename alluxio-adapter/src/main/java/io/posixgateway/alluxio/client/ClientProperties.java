@@ -41,7 +41,7 @@ final class ClientProperties {
             Map.entry("alluxio.user.file.write.init.max.duration", "8sec"),
             Map.entry("alluxio.user.streaming.data.read.timeout", "20sec"),
             Map.entry("alluxio.user.streaming.data.write.timeout", "30sec"),
-            // A worker may upload all of an object then; whether it lives WorkerWatch finds out, and whether the
+            // A worker may upload all of an object then; whether it lives WorkerHealth finds out, and whether the
             // connection does, this.
             Map.entry("alluxio.user.streaming.writer.close.timeout", "24h"),
             Map.entry("alluxio.user.network.streaming.keepalive.time", "1min"),

@@ -34,7 +34,7 @@ final class ClusterWatch {
 
     private final Question question;
     private final Clock clock;
-    private final SharedQuestion comparison = new SharedQuestion();
+    private final SharedRequest comparison = new SharedRequest();
     private final AtomicBoolean looking = new AtomicBoolean();
     private volatile @Nullable String known;
     private volatile @Nullable Consumer<String> hears;

@@ -36,8 +36,8 @@ final class FileStream implements AutoCloseable {
     private final Parts parts;
     private final URIStatus status;
     private final InStreamOptions options;
-    private final BlockRanges ranges;
-    private final WorkerChoice choice;
+    private final RangeReader ranges;
+    private final ReadWorkerSelector choice;
     private final Clock clock;
     private final BooleanSupplier isThere;
     private final boolean fetches;
@@ -58,7 +58,7 @@ final class FileStream implements AutoCloseable {
      * @param ufsBytes counts what no worker had
      */
     record Parts(
-            WorkerConnections connections, WorkerWatch watch, PassiveCache cache, Master master, LongAdder ufsBytes) {}
+            WorkerConnections connections, WorkerHealth watch, PassiveCache cache, Master master, LongAdder ufsBytes) {}
 
     /** The master of Alluxio. */
     interface Master {
@@ -69,17 +69,17 @@ final class FileStream implements AutoCloseable {
     /** A call, and where it goes on. */
     private static final class Open implements AutoCloseable {
         private final BlockInfo block;
-        private final WorkerChoice.Place place;
+        private final ReadWorkerSelector.Place place;
         private final WorkerConnection.Use use;
-        private final BlockCall call;
+        private final BlockReadCall call;
         private long offset;
         private long leftBytes;
 
         Open(
                 BlockInfo block,
-                WorkerChoice.Place place,
+                ReadWorkerSelector.Place place,
                 WorkerConnection.Use use,
-                BlockCall call,
+                BlockReadCall call,
                 long offset,
                 long leftBytes) {
             this.block = block;
@@ -102,7 +102,7 @@ final class FileStream implements AutoCloseable {
      * @param ranges of the same file
      * @param isThere asked by any thread, later, too: is the file where it was, by its status? Else nobody fetches its blocks from there
      */
-    FileStream(Parts parts, URIStatus file, OpenFilePOptions how, BlockRanges ranges, BooleanSupplier isThere) {
+    FileStream(Parts parts, URIStatus file, OpenFilePOptions how, RangeReader ranges, BooleanSupplier isThere) {
         this.parts = parts;
         this.status = file;
         this.ranges = ranges;
@@ -119,7 +119,7 @@ final class FileStream implements AutoCloseable {
         this.tries = new ReadTries(configuration, clock);
         boolean isInUfs =
                 file.isPersisted() || PersistenceState.TO_BE_PERSISTED.name().equals(file.getPersistenceState());
-        this.choice = new WorkerChoice(
+        this.choice = new ReadWorkerSelector(
                 parts.connections.context(),
                 parts.watch,
                 isInUfs ? options.getUfsReadLocationPolicy() : null,
@@ -136,7 +136,7 @@ final class FileStream implements AutoCloseable {
     }
 
     /** Reads the same file. */
-    BlockRanges ranges() {
+    RangeReader ranges() {
         return ranges;
     }
 
@@ -185,7 +185,7 @@ final class FileStream implements AutoCloseable {
         try {
             BlockInfo block = ranges.blockAt(offset);
             if (block == null || ranges.bytesLeft(block, offset) <= 0) {
-                return new BlockCall.TooShort("Alluxio knows of no block at " + offset + " of " + status.getPath());
+                return new BlockReadCall.TooShort("Alluxio knows of no block at " + offset + " of " + status.getPath());
             }
             into.limit((int) Math.min(limit, into.position() + ranges.bytesLeft(block, offset)));
             Open known = apart ? null : continuing(block, offset);
@@ -218,7 +218,7 @@ final class FileStream implements AutoCloseable {
 
     private void readAnew(BlockInfo block, long offset, ByteBuffer into, boolean apart) throws IOException {
         BlockInfo info = choice.isOutdated(block) ? asked(block) : block;
-        WorkerChoice.Place place = choice.choose(info, tries.mayBeGivenUp());
+        ReadWorkerSelector.Place place = choice.choose(info, tries.mayBeGivenUp());
         Open one;
         try {
             one = open(block, place, offset, into.remaining(), apart);
@@ -244,7 +244,7 @@ final class FileStream implements AutoCloseable {
     }
 
     /** @param apart bring no more than these; else all of the block from there on */
-    private Open open(BlockInfo block, WorkerChoice.Place place, long offset, int bytes, boolean apart)
+    private Open open(BlockInfo block, ReadWorkerSelector.Place place, long offset, int bytes, boolean apart)
             throws IOException {
         long left = apart ? bytes : ranges.bytesLeft(block, offset);
         ReadRequest.Builder request = ranges.request(block, offset, left).setPositionShort(apart && bytes < shortBytes);
@@ -260,7 +260,7 @@ final class FileStream implements AutoCloseable {
         }
         boolean done = false;
         try {
-            BlockCall call = BlockCall.begin(use.channel, request.build(), clock);
+            BlockReadCall call = BlockReadCall.begin(use.channel, request.build(), clock);
             done = true;
             return new Open(block, place, use, call, offset, left);
         } finally {
@@ -274,12 +274,12 @@ final class FileStream implements AutoCloseable {
         int before = into.position();
         boolean done = false;
         try {
-            one.call.read(FileSource.ScatterTarget.of(into), choice.call(), heard, ranges.silentMillis());
+            one.call.read(StoreReader.ScatterTarget.of(into), choice.call(), heard, ranges.silentMillis());
             done = true;
         } catch (IOException e) {
             one.use.failed(e);
             choice.failed(one.place, !ErrnoTable.isConnectionLost(e));
-            throw e instanceof BlockCall.TooShort && !one.place.fromUfs() ? new IOException(e) : e;
+            throw e instanceof BlockReadCall.TooShort && !one.place.fromUfs() ? new IOException(e) : e;
         } finally {
             count(one, into.position() - before);
             if (!done) {

@@ -227,7 +227,7 @@ final class MeteredStore implements Store {
     }
 
     @Override
-    public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
+    public StoreWriter create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
         return new MeteredSink(timed(Method.CREATE, () -> store.create(path, mode, xattrs, number)));
     }
 
@@ -289,12 +289,12 @@ final class MeteredStore implements Store {
     }
 
     @Override
-    public FileSource open(String path, long fileId) throws StoreException {
+    public StoreReader open(String path, long fileId) throws StoreException {
         return new MeteredSource(timed(Method.OPEN, () -> store.open(path, fileId)));
     }
 
     @Override
-    public FileSource openToKeep(String path, long fileId) throws StoreException {
+    public StoreReader openToKeep(String path, long fileId) throws StoreException {
         return new MeteredSource(timed(Method.OPEN, () -> store.openToKeep(path, fileId)));
     }
 
@@ -377,10 +377,10 @@ final class MeteredStore implements Store {
     }
 
     /** What is read. */
-    private final class MeteredSource implements FileSource {
-        private final FileSource source;
+    private final class MeteredSource implements StoreReader {
+        private final StoreReader source;
 
-        MeteredSource(FileSource source) {
+        MeteredSource(StoreReader source) {
             this.source = source;
         }
 
@@ -411,10 +411,10 @@ final class MeteredStore implements Store {
     }
 
     /** What is written. */
-    private final class MeteredSink implements FileSink {
-        private final FileSink sink;
+    private final class MeteredSink implements StoreWriter {
+        private final StoreWriter sink;
 
-        MeteredSink(FileSink sink) {
+        MeteredSink(StoreWriter sink) {
             this.sink = sink;
         }
 
@@ -460,8 +460,8 @@ final class MeteredStore implements Store {
         }
 
         @Override
-        public boolean isOver() {
-            return sink.isOver();
+        public boolean isQuiescent() {
+            return sink.isQuiescent();
         }
 
         /** Where the volume has given up on Alluxio, the stream ends with the client. */

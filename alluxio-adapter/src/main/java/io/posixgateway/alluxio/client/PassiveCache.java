@@ -29,7 +29,7 @@ final class PassiveCache implements AutoCloseable {
     private static final int ANSWER_SECONDS = 8;
 
     private final WorkerConnections connections;
-    private final WorkerWatch watch;
+    private final WorkerHealth watch;
     private final ThreadPoolExecutor sender = new ThreadPoolExecutor(
             1,
             1,
@@ -39,7 +39,7 @@ final class PassiveCache implements AutoCloseable {
             task -> new FreeThread(task, "passive-cache"),
             new ThreadPoolExecutor.DiscardPolicy());
 
-    PassiveCache(WorkerConnections connections, WorkerWatch watch) {
+    PassiveCache(WorkerConnections connections, WorkerHealth watch) {
         this.connections = connections;
         this.watch = watch;
         sender.allowCoreThreadTimeOut(true);
@@ -52,7 +52,7 @@ final class PassiveCache implements AutoCloseable {
      * @param toHere may the worker on this host fetch it?
      * @param isWanted asked on another thread before the request is sent
      */
-    void fetch(CacheRequest.Builder request, WorkerChoice.Place place, boolean toHere, BooleanSupplier isWanted) {
+    void fetch(CacheRequest.Builder request, ReadWorkerSelector.Place place, boolean toHere, BooleanSupplier isWanted) {
         sender.execute(() -> {
             try {
                 WorkerNetAddress fetching = fetching(place, toHere);
@@ -72,7 +72,7 @@ final class PassiveCache implements AutoCloseable {
     }
 
     /** Null: none does. */
-    private @Nullable WorkerNetAddress fetching(WorkerChoice.Place place, boolean toHere) throws IOException {
+    private @Nullable WorkerNetAddress fetching(ReadWorkerSelector.Place place, boolean toHere) throws IOException {
         FileSystemContext context = connections.context();
         WorkerNetAddress here = toHere ? context.getNodeLocalWorker() : null;
         if (place.fromUfs()) {

@@ -54,7 +54,7 @@ final class ReadTries {
         givenUp += wasGivenUp ? 1 : 0;
         boolean again = wasGivenUp ? givenUp < MOST_GIVEN_UP : clock.nanos() - sinceNanos <= limitNanos;
         if (!again
-                || failure instanceof BlockCall.TooShort
+                || failure instanceof BlockReadCall.TooShort
                 || Thread.currentThread().isInterrupted()) {
             throw failure;
         }

@@ -24,10 +24,10 @@ final class Renames {
 
     private final FileSystemMaster files;
     private final MountPoints mountPoints;
-    private final FirstListings listings;
-    private final OpenStreams open;
+    private final LoadMetadataRaceGuard listings;
+    private final OpenReaders open;
 
-    Renames(FileSystemMaster files, MountPoints mountPoints, FirstListings listings, OpenStreams open) {
+    Renames(FileSystemMaster files, MountPoints mountPoints, LoadMetadataRaceGuard listings, OpenReaders open) {
         this.files = files;
         this.mountPoints = mountPoints;
         this.listings = listings;

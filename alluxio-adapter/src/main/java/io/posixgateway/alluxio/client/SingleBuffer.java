@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.client;
 import java.nio.ByteBuffer;
 
 /** A buffer that is filled by itself. */
-record SingleBuffer(ByteBuffer next) implements FileSource.ScatterTarget {
+record SingleBuffer(ByteBuffer next) implements StoreReader.ScatterTarget {
     @Override
     public int bytes() {
         return next.remaining();

@@ -34,7 +34,7 @@ public interface Store extends AutoCloseable {
          * that in the place of its own: to go on behind it would leave names out, or show them twice. A name that lies between
          * its neighbours does no such harm.
          */
-        public Page upToPlaced() {
+        public Page truncateAtStableCursor() {
             for (int i = more ? entries.size() - 2 : -1; i > 0; i--) {
                 String name = entries.get(i).name();
                 if (entries.get(i - 1).name().compareTo(name) < 0
@@ -78,7 +78,7 @@ public interface Store extends AutoCloseable {
      *
      * @param number of this creation: with the same one again nothing is made, and the answer is what the first one made
      */
-    FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException;
+    StoreWriter create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException;
 
     void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException;
 
@@ -136,10 +136,10 @@ public interface Store extends AutoCloseable {
     void removeXattr(String path, String name) throws StoreException;
 
     /** Opens a file for reading, wherever its blocks are; ESTALE when another file, or none, is at the path by now. */
-    FileSource open(String path, long fileId) throws StoreException;
+    StoreReader open(String path, long fileId) throws StoreException;
 
     /** The same; and workers keep what they fetch for it, however young the file is. */
-    FileSource openToKeep(String path, long fileId) throws StoreException;
+    StoreReader openToKeep(String path, long fileId) throws StoreException;
 
     /** The folder of block files of a worker on this host that has a block of this file; null when there is none. */
     @Nullable

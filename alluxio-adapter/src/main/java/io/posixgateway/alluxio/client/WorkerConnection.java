@@ -169,7 +169,7 @@ final class WorkerConnection implements AutoCloseable {
      * @param mostNanos the longest wait
      * @throws IOException why there is none
      */
-    Use use(@Nullable WorkerCall call, long mostNanos) throws IOException, InterruptedException {
+    Use use(@Nullable CancellableCall call, long mostNanos) throws IOException, InterruptedException {
         Use known = useKnown();
         if (known != null) {
             return known;
@@ -191,7 +191,7 @@ final class WorkerConnection implements AutoCloseable {
     }
 
     /** Returns when it may be that there is a connection. The caller holds the lock. */
-    private void await(Attempt one, @Nullable WorkerCall call, long end) throws IOException, InterruptedException {
+    private void await(Attempt one, @Nullable CancellableCall call, long end) throws IOException, InterruptedException {
         long now = clock.nanos();
         if (call != null && call.isGivenUp()) {
             throw new UnavailableException("Worker " + name + " does not answer");

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -8,7 +8,7 @@ import java.util.List;
  * Chunks one after the other that one call brings, each told of as soon as it is full: a call costs its worker as much as some
  * hundred KiB do. For one thread, which may be another than the one that asked.
  */
-final class ChunkBatch implements FileSource.ScatterTarget {
+final class ChunkBatch implements StoreReader.ScatterTarget {
     /** Told that a chunk is full. */
     interface Full {
         void fetched(Chunk chunk, int count);

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -170,7 +170,7 @@ final class ReadAheadWindow {
      * @return is it being done?
      */
     synchronized boolean fetchNext(
-            long read, @Nullable FileSource source, boolean oneByOne, Predicate<List<Chunk>> helper) {
+            long read, @Nullable StoreReader source, boolean oneByOne, Predicate<List<Chunk>> helper) {
         Chunk last = chunks.peekLast();
         if (!wantsMore(read) || !isUsed() || (oneByOne && last != null && last.isFetching())) {
             return false;
@@ -187,7 +187,7 @@ final class ReadAheadWindow {
     }
 
     /** More of it the longer the sequence is, as far as there is memory. */
-    private List<Chunk> nextRun(long read, @Nullable FileSource source) {
+    private List<Chunk> nextRun(long read, @Nullable StoreReader source) {
         long most = Math.min(mostTogether, (nextOffset - startOffset) / (2 * CHUNK_BYTES));
         long end = nextOffset + (source == null || most < 2 ? 0 : source.rangeAvailable(nextOffset));
         List<Chunk> run = new ArrayList<>(1);

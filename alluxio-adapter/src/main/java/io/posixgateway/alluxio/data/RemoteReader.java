@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class RemoteReader implements AutoCloseable {
     /** Opens the stream at the first read. */
     interface Opener {
-        FileSource open() throws StoreException;
+        StoreReader open() throws StoreException;
     }
 
     private final Opener opener;
@@ -34,7 +34,7 @@ final class RemoteReader implements AutoCloseable {
     private final BestEffortExecutor helpers;
     private final ReentrantLock stream = new ReentrantLock();
     /** Opened and closed under the lock. */
-    private volatile @Nullable FileSource source;
+    private volatile @Nullable StoreReader source;
 
     /** The last chunk came in a stream. */
     private volatile boolean streams;
@@ -132,15 +132,15 @@ final class RemoteReader implements AutoCloseable {
     }
 
     private int readRange(long at, ByteBuffer into) throws StoreException {
-        FileSource open = source;
-        return open != null && open.rangeAvailable(at) > 0 ? open.readRange(at, FileSource.ScatterTarget.of(into)) : -1;
+        StoreReader open = source;
+        return open != null && open.rangeAvailable(at) > 0 ? open.readRange(at, StoreReader.ScatterTarget.of(into)) : -1;
     }
 
     /** @param goesOn is what follows wanted next? */
     private int readStream(long at, ByteBuffer into, boolean goesOn) throws StoreException {
         lockStream();
         try {
-            FileSource open = source();
+            StoreReader open = source();
             if (!goesOn) {
                 return open.readOnce(at, into);
             }
@@ -225,7 +225,7 @@ final class RemoteReader implements AutoCloseable {
     }
 
     private void fetchTogether(List<Chunk> run) {
-        FileSource open = source;
+        StoreReader open = source;
         if (run.size() == 1 || open == null) {
             return;
         }
@@ -264,8 +264,8 @@ final class RemoteReader implements AutoCloseable {
         return count;
     }
 
-    private FileSource source() throws StoreException {
-        FileSource open = source;
+    private StoreReader source() throws StoreException {
+        StoreReader open = source;
         if (open == null) {
             if (window.isClosed()) {
                 throw new StoreException(Errno.EBADF, "The file was closed in the meantime", null);
@@ -282,7 +282,7 @@ final class RemoteReader implements AutoCloseable {
         window.close();
         stream.lock();
         try {
-            FileSource open = source;
+            StoreReader open = source;
             if (open != null) {
                 open.close();
                 source = null;

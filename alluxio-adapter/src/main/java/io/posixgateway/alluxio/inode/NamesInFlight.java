@@ -18,7 +18,7 @@ final class NamesInFlight {
     }
 
     /** Returns whether none is left. */
-    boolean isOver(long nowNanos) {
+    boolean isQuiescent(long nowNanos) {
         all.values().removeIf(until -> until - nowNanos <= 0);
         return all.isEmpty();
     }

@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.OptionProperties;
-import io.posixgateway.alluxio.client.SiteFile;
+import io.posixgateway.alluxio.client.SiteProperties;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.options.OptionException;
@@ -155,7 +155,7 @@ public final class AlluxioVolumes {
         }
         Map<String, String> values = new LinkedHashMap<>();
         for (String name : properties.stringPropertyNames()) {
-            if (SiteFile.isKnown(name)) {
+            if (SiteProperties.isKnown(name)) {
                 values.put(name, properties.getProperty(name));
             } else {
                 LOG.warn("The Alluxio client does not know property {} of {}; it has no effect", name, file);

@@ -152,7 +152,7 @@ public final class Sync {
     }
 
     private void compareDirectory(String path, Deque<String> below) throws StoreException {
-        Store.Page page = store.listCompared(path, PAGE).upToPlaced();
+        Store.Page page = store.listCompared(path, PAGE).truncateAtStableCursor();
         directories++;
         while (wanted) {
             for (FileStatus entry : page.entries()) {
@@ -165,7 +165,7 @@ public final class Sync {
                 return;
             }
             String last = page.entries().get(page.entries().size() - 1).name();
-            page = store.list(path, last, PAGE).upToPlaced();
+            page = store.list(path, last, PAGE).truncateAtStableCursor();
         }
     }
 }

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.service;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.LoadState;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -127,7 +127,7 @@ public final class Warmup {
         }
 
         private boolean whole(String path) throws StoreException {
-            try (FileSource source = store.openToKeep(path, store.status(path).id())) {
+            try (StoreReader source = store.openToKeep(path, store.status(path).id())) {
                 ByteBuffer buffer = ByteBuffer.allocate(CHUNK_BYTES);
                 boolean wanted = true;
                 int count = CHUNK_BYTES;

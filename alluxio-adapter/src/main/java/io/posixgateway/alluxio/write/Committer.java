@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -222,7 +222,7 @@ public final class Committer {
     }
 
     private void complete(DirtyFile dirtyFile, DirtyState.Created created, Attempt attempt) throws StoreException {
-        FileSink sink = created.sink();
+        StoreWriter sink = created.sink();
         try {
             checkOurs(created, attempt);
             attributes.sendTime(dirtyFile, attempt.path);
@@ -293,7 +293,7 @@ public final class Committer {
         String hidden = path.substring(0, path.lastIndexOf('/') + 1) + TempNames.make();
         FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(dirtyFile.attr, store.user()), inode.number());
         sillyRenames.add(new SillyRenames.Hidden(hidden, 0, 0));
-        FileSink sink;
+        StoreWriter sink;
         try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode))) {
             sink = make(hidden, raw);
             replacement.made(sink.madeMillis());
@@ -313,7 +313,7 @@ public final class Committer {
     }
 
     /** The id that the file has then: Alluxio may have it as another one than the sink made. */
-    private long putInPlace(DirtyFile dirtyFile, FileSink sink, Attempt attempt, String hidden, boolean again)
+    private long putInPlace(DirtyFile dirtyFile, StoreWriter sink, Attempt attempt, String hidden, boolean again)
             throws StoreException {
         Inode inode = dirtyFile.inode;
         try {
@@ -364,7 +364,7 @@ public final class Committer {
         }
     }
 
-    private FileSink make(String hidden, FileStatus raw) throws StoreException {
+    private StoreWriter make(String hidden, FileStatus raw) throws StoreException {
         try {
             return store.create(hidden, raw.mode(), raw.xattrs(), UUID.randomUUID());
         } catch (StoreException e) {
@@ -394,7 +394,7 @@ public final class Committer {
         }
     }
 
-    private void committed(DirtyFile dirtyFile, String path, long fileId, FileSink sink) {
+    private void committed(DirtyFile dirtyFile, String path, long fileId, StoreWriter sink) {
         dirtyFile.inode.wrote();
         late.committed(path, dirtyFile.inode);
         dirtyFile.become(late.concern(path) ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED);
@@ -406,7 +406,7 @@ public final class Committer {
     }
 
     /** Wherever it is by now. */
-    private boolean removedMoved(FileSink sink) {
+    private boolean removedMoved(StoreWriter sink) {
         try {
             String path = Existing.orNull(() -> store.pathOf(sink.fileId()));
             return path == null || deleteQuietly(path);

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -84,7 +84,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     }
 
     /** A new file, whose name is taken in Alluxio. */
-    public void created(Inode inode, FileSink reserved, Attr attr, PendingCreate made) throws StoreException {
+    public void created(Inode inode, StoreWriter reserved, Attr attr, PendingCreate made) throws StoreException {
         made.record.identify(inode.node(), inode.fileId());
         String path = made.record.content().path();
         int madeSeconds = (int) (reserved.madeMillis() / 1000);

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.Phase;
 
@@ -29,7 +29,7 @@ sealed interface DirtyState
     }
 
     /** A new file: an incomplete file of this mount has its name in Alluxio, and takes the content. */
-    record Created(FileSink sink, long sinceNanos, boolean isWritten) implements DirtyState {
+    record Created(StoreWriter sink, long sinceNanos, boolean isWritten) implements DirtyState {
         @Override
         public Phase phase() {
             return Phase.SPOOLED;

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -58,7 +58,7 @@ public final class NameReservations {
     }
 
     /** Takes the dirty file's name in Alluxio; the dirty file ends with a failure. */
-    public FileSink take(PendingCreate dirtyFile) throws StoreException {
+    public StoreWriter take(PendingCreate dirtyFile) throws StoreException {
         FileStatus planned = dirtyFile.content().status();
         Creation creation = dirtyFile.creation();
         String path = creation.path();
@@ -67,7 +67,7 @@ public final class NameReservations {
             settle(path);
             sent = true;
             note(dirtyFile, creation);
-            FileSink sink =
+            StoreWriter sink =
                     taking(store, path, () -> store.create(path, planned.mode(), planned.xattrs(), creation.number()));
             note(dirtyFile, creation.made(sink.fileId(), sink.madeMillis()));
             return sink;
@@ -97,7 +97,7 @@ public final class NameReservations {
     }
 
     /** The name was taken, but nothing comes of its file; where Alluxio does not answer now it is given back later. The dirty file ends. */
-    public void giveBack(PendingCreate dirtyFile, FileSink sink) {
+    public void giveBack(PendingCreate dirtyFile, StoreWriter sink) {
         remove(dirtyFile.content().path(), sink.fileId());
         log.remove(dirtyFile.creation());
         dirtyFile.abandon();

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Attr;
@@ -21,7 +21,7 @@ public final class Originals {
     @FunctionalInterface
     public interface Source {
         /** Opens it for one thread, which closes it. */
-        FileSource open(Inode inode) throws StoreException;
+        StoreReader open(Inode inode) throws StoreException;
     }
 
     Originals(Metadata metadata, SpoolFolder folder, Source source) {
@@ -64,7 +64,7 @@ public final class Originals {
     /** Takes over so many bytes; from then on the record counts. */
     void copy(DirtyFile dirtyFile, long bytes) throws StoreException {
         if (bytes > 0) {
-            try (FileSource from = source.open(dirtyFile.inode)) {
+            try (StoreReader from = source.open(dirtyFile.inode)) {
                 dirtyFile.spool.copyFrom(from, bytes);
             }
         }

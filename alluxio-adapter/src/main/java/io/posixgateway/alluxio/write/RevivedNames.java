@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -69,7 +69,7 @@ final class RevivedNames {
         if (!isLoaded(there) || there.lengthBytes() == 0 || there.lengthBytes() != sent.lengthBytes()) {
             return false;
         }
-        try (FileSource source = store.open(sent.path(), there.id())) {
+        try (StoreReader source = store.open(sent.path(), there.id())) {
             return ContentDigest.of(source::read, there.lengthBytes()).equals(sent.digest());
         }
     }

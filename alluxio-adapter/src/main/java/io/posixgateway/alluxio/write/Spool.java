@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
@@ -243,7 +243,7 @@ final class Spool {
     }
 
     /** Takes over so many bytes of a file; EIO when it has fewer, for what is missing must not be lost. */
-    void copyFrom(FileSource source, long bytes) throws StoreException {
+    void copyFrom(StoreReader source, long bytes) throws StoreException {
         ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
         while (lengthBytes < bytes) {
             buffer.clear().limit((int) Math.min(COPY_BYTES, bytes - lengthBytes));
@@ -259,7 +259,7 @@ final class Spool {
      * @param whole nothing comes behind it
      * @param waiter asked between two pieces; EINTR once nobody waits any more
      */
-    void copyTo(FileSink sink, boolean whole, Waiter waiter) throws StoreException {
+    void copyTo(StoreWriter sink, boolean whole, Waiter waiter) throws StoreException {
         if (whole) {
             sink.expect(lengthBytes);
         }

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.Phase;
@@ -58,7 +58,7 @@ final class StaleWorkerWrites {
 
     private static final class Doubt {
         private final String path;
-        private final @Nullable FileSink sink;
+        private final @Nullable StoreWriter sink;
         private final long sinceNanos;
         // Guarded by the list's monitor.
         private @Nullable Sent sent;
@@ -66,15 +66,15 @@ final class StaleWorkerWrites {
         private boolean answered;
         private long answeredNanos;
 
-        Doubt(String path, @Nullable FileSink sink, @Nullable Sent sent, long sinceNanos) {
+        Doubt(String path, @Nullable StoreWriter sink, @Nullable Sent sent, long sinceNanos) {
             this.path = path;
             this.sink = sink;
             this.sent = sent;
             this.sinceNanos = sinceNanos;
         }
 
-        synchronized boolean isOver(long now) {
-            if (!answered && sink != null && sink.isOver()) {
+        synchronized boolean isQuiescent(long now) {
+            if (!answered && sink != null && sink.isQuiescent()) {
                 answered = true;
                 answeredNanos = now;
             }
@@ -83,8 +83,8 @@ final class StaleWorkerWrites {
     }
 
     /** Writing this dirty file there failed, and what became of it is not known. */
-    void note(DirtyFile dirtyFile, String path, FileSink sink) {
-        if (sink.isOver()) {
+    void note(DirtyFile dirtyFile, String path, StoreWriter sink) {
+        if (sink.isQuiescent()) {
             return;
         }
         doubts.add(new Doubt(path, sink, sent(dirtyFile, path), nanoClock.nanos()));
@@ -127,7 +127,7 @@ final class StaleWorkerWrites {
         long now = nanoClock.nanos();
         for (Doubt doubt : List.copyOf(doubts)) {
             Sent sent = doubt.sent;
-            if (doubt.isOver(now) && doubts.remove(doubt) && sent != null) {
+            if (doubt.isQuiescent(now) && doubts.remove(doubt) && sent != null) {
                 over.add(sent);
             }
         }

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.Phase;
 import java.nio.ByteBuffer;
@@ -9,12 +9,12 @@ import java.nio.ByteBuffer;
 final class StreamingUpload implements DirtyState {
     private static final int PIECE_BYTES = 1 << 20;
 
-    final FileSink sink;
+    final StoreWriter sink;
     private final byte[] piece = new byte[PIECE_BYTES];
     private long lengthBytes;
 
     /** @param lengthBytes what the sink has already */
-    StreamingUpload(FileSink sink, long lengthBytes) {
+    StreamingUpload(StoreWriter sink, long lengthBytes) {
         this.sink = sink;
         this.lengthBytes = lengthBytes;
     }

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.Phase;
@@ -75,7 +75,7 @@ final class StreamingUploads {
     }
 
     /** Moves what is in the spool into the stream; where Alluxio does not take it now, it stays in the spool. */
-    private DirtyFile begin(DirtyFile dirtyFile, FileSink sink) throws StoreException {
+    private DirtyFile begin(DirtyFile dirtyFile, StoreWriter sink) throws StoreException {
         if (!isWhereItWasMade(dirtyFile, sink)) {
             return dirtyFile;
         }
@@ -96,7 +96,7 @@ final class StreamingUploads {
     }
 
     /** False where Alluxio does not say, too. */
-    private boolean isWhereItWasMade(DirtyFile dirtyFile, FileSink sink) throws StoreException {
+    private boolean isWhereItWasMade(DirtyFile dirtyFile, StoreWriter sink) throws StoreException {
         String path = metadata.pathOf(dirtyFile.inode);
         try {
             return sink.isAt(path) && incomplete.isAt(path, sink.fileId());

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.bench;
 
 import io.posixgateway.alluxio.client.AlluxioStore;
-import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
@@ -125,11 +125,11 @@ public final class AlluxioHost {
     }
 
     private static void makeAndRead(Store store, String path) throws StoreException {
-        FileSink sink = store.create(path, 0644, Map.of(), UUID.randomUUID());
+        StoreWriter sink = store.create(path, 0644, Map.of(), UUID.randomUUID());
         byte[] content = new byte[WARM_BYTES];
         sink.write(content, 0, content.length);
         sink.complete();
-        try (FileSource source = store.open(path, sink.fileId())) {
+        try (StoreReader source = store.open(path, sink.fileId())) {
             source.read(0, ByteBuffer.allocate(WARM_BYTES));
         }
         store.list(path.substring(0, path.lastIndexOf('/')), "", 1000);
@@ -173,7 +173,7 @@ public final class AlluxioHost {
     }
 
     private static void copy(Store store, Path from, String to) throws IOException, StoreException {
-        FileSink sink = store.create(to, 0644, Map.of(), UUID.randomUUID());
+        StoreWriter sink = store.create(to, 0644, Map.of(), UUID.randomUUID());
         byte[] buffer = new byte[1 << 20];
         try (InputStream in = Files.newInputStream(from)) {
             for (int got = in.read(buffer); got > 0; got = in.read(buffer)) {

@@ -94,7 +94,7 @@ class FalseBlockWorkerTest {
     private boolean opens(String path) throws IOException {
         answer = path;
         try (BlockFiles files = new BlockFiles(4, TrustedFolders.of(trusted.toString()), () -> true)) {
-            Path folder = LocalBlockQuestion.folder(connections, file());
+            Path folder = LocalBlockLocator.folder(connections, file());
             if (folder != null) {
                 files.learn(folder);
             }

@@ -57,7 +57,7 @@ class FileStreamTest {
     /** What the watch is to look at later. */
     private final Queue<Runnable> planned = new ConcurrentLinkedQueue<>();
 
-    private final WorkerWatch watch;
+    private final WorkerHealth watch;
     private final PassiveCache cache;
     private final LongAdder ufsBytes = new LongAdder();
 
@@ -78,7 +78,7 @@ class FileStreamTest {
                         "10min"));
         context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
         connections = new WorkerConnections(context, clock);
-        watch = new WorkerWatch(clock, address -> false, (work, delayNanos) -> planned.add(work));
+        watch = new WorkerHealth(clock, address -> false, (work, delayNanos) -> planned.add(work));
         cache = new PassiveCache(connections, watch);
         master.workers.add(first.address());
     }
@@ -127,7 +127,7 @@ class FileStreamTest {
     private FileStream open(URIStatus file, OpenFilePOptions how, boolean isThere) throws FileIncompleteException {
         FileStream.Parts parts = new FileStream.Parts(
                 connections, watch, cache, id -> block((int) (id - CONTAINER), List.of()), ufsBytes);
-        return new FileStream(parts, file, how, new BlockRanges(connections, watch, file, how), () -> isThere);
+        return new FileStream(parts, file, how, new RangeReader(connections, watch, file, how), () -> isThere);
     }
 
     private static void isContent(ByteBuffer read, long offset) {
@@ -178,7 +178,7 @@ class FileStreamTest {
             readAt(stream, 0, 1000);
             Waiting.until("the window is full", LIMIT, () -> first.sentBytes.get() > WINDOW_BYTES);
             ByteBuffer into = ByteBuffer.allocateDirect(1_000_000);
-            new BlockRanges(connections, watch, file, AS_CONFIGURED).read(BLOCK_BYTES, FileSource.ScatterTarget.of(into));
+            new RangeReader(connections, watch, file, AS_CONFIGURED).read(BLOCK_BYTES, StoreReader.ScatterTarget.of(into));
             assertThat(into.hasRemaining()).isFalse();
             isContent(into, BLOCK_BYTES);
             readAt(stream, 1000, 6_000_000);
@@ -232,7 +232,7 @@ class FileStreamTest {
             });
             new Thread(reads).start();
             Waiting.until("it is asked", LIMIT, () -> first.requests.size() == 1);
-            clock.advance(Duration.ofNanos(WorkerWatch.SILENT_NANOS));
+            clock.advance(Duration.ofNanos(WorkerHealth.SILENT_NANOS));
             Waiting.until("it is given up", LIMIT, () -> {
                 for (Runnable look = planned.poll(); look != null; look = planned.poll()) {
                     look.run();
@@ -250,7 +250,7 @@ class FileStreamTest {
         first.sendAtMost(1000);
         ByteBuffer into = ByteBuffer.allocateDirect(2000);
         try (FileStream stream = open(file(), AS_CONFIGURED)) {
-            assertThatThrownBy(() -> stream.readAt(0, into)).isInstanceOf(BlockCall.TooShort.class);
+            assertThatThrownBy(() -> stream.readAt(0, into)).isInstanceOf(BlockReadCall.TooShort.class);
         }
         assertThat(into.position()).isZero();
         assertThat(first.requests).hasSize(1);

@@ -17,26 +17,26 @@ class PageTest {
 
     @Test
     void endsAtTheLastNameThatHasOneBehindIt() {
-        assertThat(page(true, "a", "b", "c", "d").upToPlaced()).isEqualTo(page(true, "a", "b", "c"));
+        assertThat(page(true, "a", "b", "c", "d").truncateAtStableCursor()).isEqualTo(page(true, "a", "b", "c"));
     }
 
     @Test
     void doesNotEndAtANameThatAFileIsJustTaking() {
-        assertThat(page(true, "a", "b", "z", "d").upToPlaced()).isEqualTo(page(true, "a", "b"));
-        assertThat(page(true, "a", "b", "c", "0", "e").upToPlaced()).isEqualTo(page(true, "a", "b"));
-        assertThat(page(true, "a", "b", "c", "z").upToPlaced()).isEqualTo(page(true, "a", "b", "c"));
+        assertThat(page(true, "a", "b", "z", "d").truncateAtStableCursor()).isEqualTo(page(true, "a", "b"));
+        assertThat(page(true, "a", "b", "c", "0", "e").truncateAtStableCursor()).isEqualTo(page(true, "a", "b"));
+        assertThat(page(true, "a", "b", "c", "z").truncateAtStableCursor()).isEqualTo(page(true, "a", "b", "c"));
     }
 
     @Test
     void theLastPartOfAListingIsWhole() {
-        assertThat(page(false, "a", "b", "c").upToPlaced()).isEqualTo(page(false, "a", "b", "c"));
-        assertThat(page(false).upToPlaced()).isEqualTo(page(false));
+        assertThat(page(false, "a", "b", "c").truncateAtStableCursor()).isEqualTo(page(false, "a", "b", "c"));
+        assertThat(page(false).truncateAtStableCursor()).isEqualTo(page(false));
     }
 
     @Test
     void whatHasNoNameBetweenItsNeighboursStaysSoThatAListingGoesOn() {
-        assertThat(page(true, "a", "b").upToPlaced()).isEqualTo(page(true, "a", "b"));
-        assertThat(page(true, "a").upToPlaced()).isEqualTo(page(true, "a"));
-        assertThat(page(true, "c", "b", "a").upToPlaced()).isEqualTo(page(true, "c", "b", "a"));
+        assertThat(page(true, "a", "b").truncateAtStableCursor()).isEqualTo(page(true, "a", "b"));
+        assertThat(page(true, "a").truncateAtStableCursor()).isEqualTo(page(true, "a"));
+        assertThat(page(true, "c", "b", "a").truncateAtStableCursor()).isEqualTo(page(true, "c", "b", "a"));
     }
 }

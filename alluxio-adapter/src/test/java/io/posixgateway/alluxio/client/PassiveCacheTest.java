@@ -6,7 +6,7 @@ import alluxio.client.file.FileSystemContext;
 import alluxio.conf.Configuration;
 import alluxio.grpc.CacheRequest;
 import alluxio.network.TieredIdentityFactory;
-import io.posixgateway.alluxio.client.WorkerChoice.Place;
+import io.posixgateway.alluxio.client.ReadWorkerSelector.Place;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
@@ -31,7 +31,7 @@ class PassiveCacheTest {
     private final FalseWorker far = new FalseWorker("far");
     private final FileSystemContext context;
     private final WorkerConnections connections;
-    private final WorkerWatch watch = new WorkerWatch(clock, address -> true, (work, delayNanos) -> {});
+    private final WorkerHealth watch = new WorkerHealth(clock, address -> true, (work, delayNanos) -> {});
     private final PassiveCache cache;
 
     PassiveCacheTest() throws IOException {
@@ -105,7 +105,7 @@ class PassiveCacheTest {
     @Test
     void fetch_byAWorkerThatHangs_isLeftUndone() throws Exception {
         watch.of(here.address()).begin();
-        clock.advance(Duration.ofNanos(WorkerWatch.SILENT_NANOS));
+        clock.advance(Duration.ofNanos(WorkerHealth.SILENT_NANOS));
         fetch(1, far, false, true);
         awaitAll();
         assertThat(here.fetched).isEmpty();

@@ -125,7 +125,7 @@ class WorkerConnectionTest {
     @Test
     void use_ofAWorkerThatDoesNotAnswer_endsWhenItIsGivenUp() throws Exception {
         silent = true;
-        WorkerCall call = new WorkerCall();
+        CancellableCall call = new CancellableCall();
         call.beginCancellable(true);
         FutureTask<Boolean> waits = new FutureTask<>(() -> {
             assertThatThrownBy(() -> connection.use(call, WorkerConnection.LIMIT_NANOS))

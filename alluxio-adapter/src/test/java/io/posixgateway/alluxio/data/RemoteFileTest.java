@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.nio.ByteBuffer;
@@ -26,7 +26,7 @@ class RemoteFileTest {
     private final RemoteFile file = new RemoteFile(
             content.length, () -> new RemoteReader(CountingSource::new, content.length, 8 << 20, budget, helpers));
 
-    private final class CountingSource implements FileSource {
+    private final class CountingSource implements StoreReader {
         CountingSource() {
             open.incrementAndGet();
             opened.incrementAndGet();

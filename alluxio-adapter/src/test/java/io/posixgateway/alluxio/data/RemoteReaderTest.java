@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.Eventually;
@@ -47,7 +47,7 @@ class RemoteReaderTest {
     private volatile long hangsFrom;
 
     /** Reads the content, and counts how. */
-    private final class CountingSource implements FileSource {
+    private final class CountingSource implements StoreReader {
         @Override
         public int read(long offset, ByteBuffer into) throws StoreException {
             if (placed) {

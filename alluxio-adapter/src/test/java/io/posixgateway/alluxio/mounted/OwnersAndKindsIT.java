@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.posix.PosixExtras;
 import io.posixgateway.fuse.conformance.Command;
@@ -117,7 +117,7 @@ class OwnersAndKindsIT {
         try (Store store = AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()));
                 LogLines log = new LogLines()) {
             Map<String, byte[]> xattrs = Map.of(PosixExtras.XATTR, later);
-            FileSink sink = store.create(folder + "/f", 0644, xattrs, UUID.randomUUID());
+            StoreWriter sink = store.create(folder + "/f", 0644, xattrs, UUID.randomUUID());
             sink.complete();
             try (MountedFileSystem mounted =
                     MountedFileSystem.mount(SharedAlluxio.open(folder, Map.of()), TransportChoice.AUTO)) {

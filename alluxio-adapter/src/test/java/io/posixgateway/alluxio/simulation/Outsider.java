@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.simulation;
 
-import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -57,7 +57,7 @@ final class Outsider {
 
     private void write(String path, String content) throws StoreException {
         byte[] bytes = content.getBytes(StandardCharsets.ISO_8859_1);
-        FileSink sink = store.create(path, 0644, Map.of(), UUID.randomUUID());
+        StoreWriter sink = store.create(path, 0644, Map.of(), UUID.randomUUID());
         sink.write(bytes, 0, bytes.length);
         sink.complete();
     }
@@ -94,7 +94,7 @@ final class Outsider {
 
     private String content(String path, FileStatus status) throws StoreException {
         ByteBuffer content = ByteBuffer.allocate((int) status.lengthBytes());
-        try (FileSource source = store.open(path, status.id())) {
+        try (StoreReader source = store.open(path, status.id())) {
             int count = 1;
             while (content.hasRemaining() && count > 0) {
                 count = source.read(content.position(), content);

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import java.time.Duration;
@@ -178,7 +178,7 @@ class InodeNumbersTest {
     private void copyByOtherClient(String from, String to) throws StoreException {
         MemoryStore plain = cluster.connect();
         Map<String, byte[]> attributes = plain.status(from).xattrs();
-        FileSink sink = plain.create(to, 0644, attributes, UUID.randomUUID());
+        StoreWriter sink = plain.create(to, 0644, attributes, UUID.randomUUID());
         sink.write("copy".getBytes(java.nio.charset.StandardCharsets.UTF_8), 0, 4);
         sink.complete();
     }

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.store;
 
 import io.posixgateway.alluxio.client.FileDetails;
-import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.LoadState;
 import io.posixgateway.alluxio.client.NameCodec;
@@ -188,14 +188,14 @@ public final class MemoryStore implements Store {
     }
 
     @Override
-    public FileSink create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
+    public StoreWriter create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException {
         checkName(path);
         MemoryMaster.Creation creation = new MemoryMaster.Creation(path, mode, xattrs, number, type);
         Made made = ask(StoreCall.CREATE, path, master -> {
             MemoryInode inode = master.create(creation);
             return new Made(inode.id, inode.modifiedMillis);
         });
-        return new MemorySink(this, path, made, mode);
+        return new MemoryWriter(this, path, made, mode);
     }
 
     /** What the master answers of a file that it made. */
@@ -282,17 +282,17 @@ public final class MemoryStore implements Store {
     }
 
     @Override
-    public FileSource open(String path, long fileId) throws StoreException {
-        return new MemorySource(this, ask(StoreCall.OPEN, path, master -> opened(master, path, fileId)), false);
+    public StoreReader open(String path, long fileId) throws StoreException {
+        return new MemoryReader(this, ask(StoreCall.OPEN, path, master -> opened(master, path, fileId)), false);
     }
 
     @Override
-    public FileSource openToKeep(String path, long fileId) throws StoreException {
-        return new MemorySource(this, ask(StoreCall.OPEN, path, master -> opened(master, path, fileId)), true);
+    public StoreReader openToKeep(String path, long fileId) throws StoreException {
+        return new MemoryReader(this, ask(StoreCall.OPEN, path, master -> opened(master, path, fileId)), true);
     }
 
     /** The file at its path, or wherever it is by now. */
-    private static MemorySource.Opened opened(MemoryMaster master, String path, long fileId) throws StoreException {
+    private static MemoryReader.Opened opened(MemoryMaster master, String path, long fileId) throws StoreException {
         MemoryInode inode;
         try {
             inode = master.find(path);
@@ -306,7 +306,7 @@ public final class MemoryStore implements Store {
         if (found == null) {
             throw new StoreException(Errno.ESTALE, "The open file is no longer at " + path, null);
         }
-        return MemorySource.Opened.of(found);
+        return MemoryReader.Opened.of(found);
     }
 
     @Override
@@ -399,7 +399,7 @@ public final class MemoryStore implements Store {
         FileStatus status = status(path);
         faults.call(StoreCall.LOAD, path, () -> status);
         if (!status.directory()) {
-            new MemorySource(this, ask(StoreCall.LOAD, path, master -> opened(master, path, status.id())), true)
+            new MemoryReader(this, ask(StoreCall.LOAD, path, master -> opened(master, path, status.id())), true)
                     .fetch();
         }
         loads.put(path, new LoadState(true, status.lengthBytes(), status.lengthBytes(), 0, ""));

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.store.FuseRequests.Stated;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.spi.Errno;
@@ -223,7 +223,7 @@ class MovedTimesTest {
     /** It has no attribute of the gateway's, and the content goes into a new file. */
     @Test
     void accessTimeOfFileThatOthersMade_staysWhenItIsWritten() throws Exception {
-        FileSink sink = cluster.connect().create("/f", 0644, Map.of(), UUID.randomUUID());
+        StoreWriter sink = cluster.connect().create("/f", 0644, Map.of(), UUID.randomUUID());
         sink.write(new byte[] {1, 2, 3}, 0, 3);
         sink.complete();
         aMomentLater();

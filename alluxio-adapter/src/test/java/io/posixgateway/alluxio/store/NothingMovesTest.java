@@ -462,7 +462,7 @@ class NothingMovesTest {
             setTime(mount, "/tree/file");
             MemoryStore plain = cluster.connect();
             plain.delete("/tree/file");
-            io.posixgateway.alluxio.client.FileSink sink =
+            io.posixgateway.alluxio.client.StoreWriter sink =
                     plain.create("/tree/file", 0644, Map.of(), java.util.UUID.randomUUID());
             sink.complete();
             long millis = plain.status("/tree/file").modifiedMillis();

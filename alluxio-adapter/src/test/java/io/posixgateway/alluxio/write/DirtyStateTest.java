@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -14,7 +14,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 class DirtyStateTest {
-    private final FileSink sink;
+    private final StoreWriter sink;
 
     DirtyStateTest() throws StoreException {
         sink = new MemoryCluster(MemoryUfs.Kind.LOCAL).connect().create("/file", 0644, Map.of(), UUID.randomUUID());

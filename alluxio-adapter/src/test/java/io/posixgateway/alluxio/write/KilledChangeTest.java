@@ -291,7 +291,7 @@ class KilledChangeTest {
     /** Requests that come meanwhile share the answer. */
     private static boolean isMasterAsked() {
         return Thread.getAllStackTraces().values().stream().flatMap(Stream::of).anyMatch(frame -> frame.getClassName()
-                .endsWith(".SharedQuestion"));
+                .endsWith(".SharedRequest"));
     }
 
     /** The program does not notification. */

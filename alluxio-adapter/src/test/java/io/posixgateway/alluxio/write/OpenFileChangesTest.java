@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.VolumeJournal;
@@ -222,7 +222,7 @@ class OpenFileChangesTest {
     void start_afterProcessThatHidFilesDied_removesThem(@TempDir Path spool) throws Exception {
         try (Store store = cluster.connect()) {
             for (String name : List.of("/.pgw~listed", "/.pgw~other")) {
-                FileSink sink = store.create(name, 0600, Map.of(), UUID.randomUUID());
+                StoreWriter sink = store.create(name, 0600, Map.of(), UUID.randomUUID());
                 sink.complete();
             }
             try (VolumeJournal dead = VolumeJournal.shared(spool, store.cluster())) {

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -33,7 +33,7 @@ class RefusedRenameTest {
 
     /** It lies in workers only. */
     private void makeCached(String path) throws StoreException {
-        FileSink sink = cluster.connect(WriteType.MUST_CACHE).create(path, 0644, Map.of(), UUID.randomUUID());
+        StoreWriter sink = cluster.connect(WriteType.MUST_CACHE).create(path, 0644, Map.of(), UUID.randomUUID());
         byte[] content = "in workers only".getBytes(StandardCharsets.UTF_8);
         sink.write(content, 0, content.length);
         sink.complete();

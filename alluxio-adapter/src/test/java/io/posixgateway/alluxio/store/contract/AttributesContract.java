@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.store.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.spi.Errno;
@@ -57,7 +57,7 @@ abstract class AttributesContract extends ContractCase {
 
     @Test
     void change_ofIncompleteFile_works() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         store.change(at("file"), change(0600, Map.of("a", bytes("1"))));
         sink.complete();
         assertThat(store.status(at("file")).mode()).isEqualTo(0600);
@@ -83,7 +83,7 @@ abstract class AttributesContract extends ContractCase {
 
     @Test
     void modified_ofFile_isWhenItWasCompleted() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         long begun = modified("file");
         fixture.later();
         put(sink, "x");
@@ -105,7 +105,7 @@ abstract class AttributesContract extends ContractCase {
     void modified_ofDirectory_isNotLaterThanThatOfTheFileMadeLast() throws Exception {
         long before = modified("");
         fixture.later();
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         assertThat(modified("file")).isEqualTo(sink.madeMillis());
         assertThat(modified("")).isGreaterThan(before).isLessThanOrEqualTo(sink.madeMillis());
         fixture.later();
@@ -133,7 +133,7 @@ abstract class AttributesContract extends ContractCase {
 
     @Test
     void modified_ofDirectory_isWhenItsNamesChanged() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         long made = modified("");
         fixture.later();
         put(sink, "x");

@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.store.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileDetails;
-import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -36,7 +36,7 @@ abstract class ContentContract extends ContractCase {
     @Test
     void create_takesTheNameAtOnce_andOthersSeeAnEmptyIncompleteFile() throws Exception {
         Store other = fixture.client(WriteType.CACHE_THROUGH, 1);
-        FileSink sink = store.create(at("file"), 0640, Map.of("user.a", bytes("1")), UUID.randomUUID());
+        StoreWriter sink = store.create(at("file"), 0640, Map.of("user.a", bytes("1")), UUID.randomUUID());
         put(sink, "content");
         FileStatus begun = other.status(at("file"));
         assertThat(begun.id()).isEqualTo(sink.fileId());
@@ -65,22 +65,22 @@ abstract class ContentContract extends ContractCase {
 
     @Test
     void complete_twice_isNoFailure() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         put(sink, "x");
         sink.complete();
         sink.complete();
         sink.cancel();
         assertThat(read(at("file"))).isEqualTo("x");
-        assertThat(sink.isOver()).isTrue();
+        assertThat(sink.isQuiescent()).isTrue();
     }
 
     @Test
     void cancel_leavesTheIncompleteFile() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         put(sink, "x");
         sink.cancel();
         sink.complete();
-        assertThat(sink.isOver()).isTrue();
+        assertThat(sink.isQuiescent()).isTrue();
         assertThat(store.status(at("file")).complete()).isFalse();
         assertThat(fixture.listOutside(at(""))).isEmpty();
         store.delete(at("file"));
@@ -89,7 +89,7 @@ abstract class ContentContract extends ContractCase {
 
     @Test
     void sink_isAtThePathWhereItWasMade() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         assertThat(sink.isAt(at("file"))).isTrue();
         assertThat(sink.isAt(at("other"))).isFalse();
     }
@@ -129,7 +129,7 @@ abstract class ContentContract extends ContractCase {
     }
 
     private long writeLarge(byte[] content) throws StoreException {
-        FileSink sink = begin(store, at("large"));
+        StoreWriter sink = begin(store, at("large"));
         sink.expect(content.length);
         sink.write(content, 0, 3 * MIB);
         sink.write(content, 3 * MIB, content.length - 3 * MIB);
@@ -155,7 +155,7 @@ abstract class ContentContract extends ContractCase {
     void read_overBlocks_givesWhatIsThere() throws Exception {
         byte[] content = large();
         long id = writeLarge(content);
-        try (FileSource source = store.open(at("large"), id)) {
+        try (StoreReader source = store.open(at("large"), id)) {
             ByteBuffer into = ByteBuffer.allocate(2 * MIB);
             assertThat(source.read(15 * MIB, into)).isEqualTo(2 * MIB);
             assertThat(into.array()).isEqualTo(Arrays.copyOfRange(content, 15 * MIB, 17 * MIB));
@@ -170,7 +170,7 @@ abstract class ContentContract extends ContractCase {
     @Test
     void read_pastTheEnd_givesNothing() throws Exception {
         long id = write(at("file"), "content");
-        try (FileSource source = store.open(at("file"), id)) {
+        try (StoreReader source = store.open(at("file"), id)) {
             assertThat(source.read(7, ByteBuffer.allocate(3))).isZero();
             assertThat(source.read(70, ByteBuffer.allocate(3))).isZero();
             assertThat(source.read(5, ByteBuffer.allocate(3))).isEqualTo(2);
@@ -182,15 +182,15 @@ abstract class ContentContract extends ContractCase {
     void readRange_endsAtABlock() throws Exception {
         byte[] content = large();
         long id = writeLarge(content);
-        try (FileSource source = store.open(at("large"), id)) {
+        try (StoreReader source = store.open(at("large"), id)) {
             source.read(0, ByteBuffer.allocate(10));
             assertThat(source.rangeAvailable(0)).isEqualTo(16 * MIB);
             assertThat(source.rangeAvailable(15 * MIB)).isEqualTo(MIB);
             assertThat(source.rangeAvailable(50 * MIB)).isZero();
             ByteBuffer into = ByteBuffer.allocate(2 * MIB);
-            assertThat(source.readRange(15 * MIB, FileSource.ScatterTarget.of(into))).isEqualTo(MIB);
+            assertThat(source.readRange(15 * MIB, StoreReader.ScatterTarget.of(into))).isEqualTo(MIB);
             assertThat(Arrays.copyOf(into.array(), MIB)).isEqualTo(Arrays.copyOfRange(content, 15 * MIB, 16 * MIB));
-            assertThat(source.readRange(50 * MIB, FileSource.ScatterTarget.of(into))).isEqualTo(-1);
+            assertThat(source.readRange(50 * MIB, StoreReader.ScatterTarget.of(into))).isEqualTo(-1);
         }
     }
 
@@ -198,10 +198,10 @@ abstract class ContentContract extends ContractCase {
     void readRange_ofWhatNoWorkerHas_isAnotherWay() throws Exception {
         Store through = fixture.client(WriteType.THROUGH, 0);
         long id = write(through, at("file"), "content");
-        try (FileSource source = through.open(at("file"), id)) {
+        try (StoreReader source = through.open(at("file"), id)) {
             assertThat(source.read(0, ByteBuffer.allocate(3))).isEqualTo(3);
             assertThat(source.rangeAvailable(0)).isZero();
-            assertThat(source.readRange(0, FileSource.ScatterTarget.of(ByteBuffer.allocate(3))))
+            assertThat(source.readRange(0, StoreReader.ScatterTarget.of(ByteBuffer.allocate(3))))
                     .isEqualTo(-1);
         }
     }
@@ -211,7 +211,7 @@ abstract class ContentContract extends ContractCase {
         Store through = fixture.client(WriteType.THROUGH, 0);
         long before = through.ufsBytes();
         long id = write(through, at("file"), "content");
-        try (FileSource source = through.open(at("file"), id)) {
+        try (StoreReader source = through.open(at("file"), id)) {
             source.read(0, ByteBuffer.allocate(7));
         }
         assertThat(through.ufsBytes() - before).isEqualTo(7);
@@ -221,7 +221,7 @@ abstract class ContentContract extends ContractCase {
     void openToKeep_hasWorkersKeepIt() throws Exception {
         Store through = fixture.client(WriteType.THROUGH, 0);
         long id = write(through, at("file"), "content");
-        try (FileSource source = through.openToKeep(at("file"), id)) {
+        try (StoreReader source = through.openToKeep(at("file"), id)) {
             source.read(0, ByteBuffer.allocate(7));
         }
         awaitCached();
@@ -239,7 +239,7 @@ abstract class ContentContract extends ContractCase {
     void open_ofYoungFile_hasWorkersKeepNothing() throws Exception {
         Store through = fixture.client(WriteType.THROUGH, 0);
         long id = write(through, at("file"), "content");
-        try (FileSource source = through.open(at("file"), id)) {
+        try (StoreReader source = through.open(at("file"), id)) {
             source.read(0, ByteBuffer.allocate(7));
         }
         assertThat(store.details(at("file")).inAlluxioPercent()).isZero();
@@ -247,9 +247,9 @@ abstract class ContentContract extends ContractCase {
 
     @Test
     void open_ofIncompleteFile_failsWhenItIsRead() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         put(sink, "x");
-        try (FileSource source = store.open(at("file"), sink.fileId())) {
+        try (StoreReader source = store.open(at("file"), sink.fileId())) {
             assertFails(Errno.EIO, () -> source.read(0, ByteBuffer.allocate(1)));
         }
         sink.cancel();

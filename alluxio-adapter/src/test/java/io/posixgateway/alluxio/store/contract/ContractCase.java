@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.store.contract;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -47,17 +47,17 @@ abstract class ContractCase {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    static FileSink begin(Store by, String path) throws StoreException {
+    static StoreWriter begin(Store by, String path) throws StoreException {
         return by.create(path, 0644, Map.of(), UUID.randomUUID());
     }
 
-    static void put(FileSink sink, String text) throws StoreException {
+    static void put(StoreWriter sink, String text) throws StoreException {
         sink.write(bytes(text), 0, bytes(text).length);
     }
 
     /** A whole file; its id. */
     static long write(Store by, String path, String text) throws StoreException {
-        FileSink sink = begin(by, path);
+        StoreWriter sink = begin(by, path);
         put(sink, text);
         sink.complete();
         return sink.fileId();
@@ -73,7 +73,7 @@ abstract class ContractCase {
     }
 
     String read(String path, long id, int length) throws StoreException {
-        try (FileSource source = store.open(path, id)) {
+        try (StoreReader source = store.open(path, id)) {
             ByteBuffer into = ByteBuffer.allocate(length + 1);
             int count = source.read(0, into);
             return new String(into.array(), 0, count, StandardCharsets.UTF_8);

@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.store.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.FileSink;
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -87,7 +87,7 @@ abstract class QuirksContract extends ContractCase {
     /** A file that goes to the UFS cannot be renamed before it is complete: the UFS does not have it. Dirty files.move commits first. */
     @Test
     void rename_ofIncompleteFile_isEio() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         assertFails(Errno.EIO, () -> store.rename(at("file"), at("renamed"), false));
         assertThat(store.pathOf(sink.fileId())).isEqualTo(at("file"));
         put(sink, "content");
@@ -95,11 +95,11 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("file"))).isEqualTo("content");
     }
 
-    /** One that goes to workers alone can; then its writer completes what is at the old path: nothing. Dirty files.move, FileSink.isAt. */
+    /** One that goes to workers alone can; then its writer completes what is at the old path: nothing. Dirty files.move, StoreWriter.isAt. */
     @Test
     void rename_ofIncompleteCachedFile_losesItForItsWriter() throws Exception {
         Store cached = fixture.client(WriteType.MUST_CACHE, 0);
-        FileSink sink = begin(cached, at("file"));
+        StoreWriter sink = begin(cached, at("file"));
         cached.rename(at("file"), at("renamed"), false);
         assertFails(Errno.EIO, () -> {
             put(sink, "content");
@@ -113,7 +113,7 @@ abstract class QuirksContract extends ContractCase {
     @Test
     void createWithUsedNumber_answersWhatIsThereByNow() throws Exception {
         UUID number = UUID.randomUUID();
-        FileSink first = store.create(at("file"), 0600, Map.of(), number);
+        StoreWriter first = store.create(at("file"), 0600, Map.of(), number);
         assertThat(store.create(at("file"), 0644, Map.of(), number).fileId()).isEqualTo(first.fileId());
         store.delete(at("file"));
         assertFails(Errno.ENOENT, () -> store.create(at("file"), 0644, Map.of(), number));
@@ -139,10 +139,10 @@ abstract class QuirksContract extends ContractCase {
     /** The master completes what is at the path: another's file, with this one's length. Committer.checkOurs looks first. */
     @Test
     void complete_goesByThePath_andCompletesAnothersFile() throws Exception {
-        FileSink mine = begin(store, at("file"));
+        StoreWriter mine = begin(store, at("file"));
         put(mine, "mine");
         store.delete(at("file"));
-        FileSink others = begin(store, at("file"));
+        StoreWriter others = begin(store, at("file"));
         mine.complete();
         FileStatus there = store.status(at("file"));
         assertThat(there.id()).isEqualTo(others.fileId());
@@ -155,7 +155,7 @@ abstract class QuirksContract extends ContractCase {
     /** Where another's whole file is, it fails; by then the worker has overwritten that in the UFS. Committer.checkOurs. */
     @Test
     void complete_whereAnothersWholeFileIs_overwritesItInTheUfs() throws Exception {
-        FileSink mine = begin(store, at("file"));
+        StoreWriter mine = begin(store, at("file"));
         put(mine, "mine");
         store.delete(at("file"));
         long others = write(at("file"), "others'");
@@ -168,7 +168,7 @@ abstract class QuirksContract extends ContractCase {
     /** The file of one that was deleted meanwhile is left in the UFS, and comes back as another file. Committer.checkOurs. */
     @Test
     void complete_ofDeletedFile_failsAndLeavesItInTheUfs() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         store.delete(at("file"));
         put(sink, "content");
         assertFails(Errno.EIO, sink::complete);
@@ -178,11 +178,11 @@ abstract class QuirksContract extends ContractCase {
         assertThat(read(at("file"))).isEqualTo("content");
     }
 
-    /** What is written while a directory above is renamed goes to the old place in the UFS. Dirty files.completeStreams, FileSink.isAt. */
+    /** What is written while a directory above is renamed goes to the old place in the UFS. Dirty files.completeStreams, StoreWriter.isAt. */
     @Test
     void complete_afterARenameAbove_failsAndLeavesTheFileAtTheOldPlace() throws Exception {
         store.makeDirectory(at("dir"), 0755, Map.of());
-        FileSink sink = begin(store, at("dir/file"));
+        StoreWriter sink = begin(store, at("dir/file"));
         put(sink, "content");
         store.rename(at("dir"), at("moved"), false);
         assertFails(Errno.EIO, sink::complete);
@@ -195,7 +195,7 @@ abstract class QuirksContract extends ContractCase {
     /** Cancelling what was sent to a worker removes nothing that another put at the path, as long as the worker goes on. */
     @Test
     void cancel_whereAnothersFileIs_leavesIt() throws Exception {
-        FileSink mine = begin(store, at("file"));
+        StoreWriter mine = begin(store, at("file"));
         put(mine, "mine");
         store.delete(at("file"));
         write(at("file"), "others'");
@@ -256,14 +256,14 @@ abstract class QuirksContract extends ContractCase {
 
     /**
      * What no worker has is read from the UFS by the path that the file had when it was opened: another file's bytes, when that
-     * changed hands. OpenStreams does away with it for renames of the same client.
+     * changed hands. OpenReaders does away with it for renames of the same client.
      */
     @Test
     void read_ofUncachedFileWhosePathChangedHands_givesAnothersBytes() throws Exception {
         Store reader = fixture.client(WriteType.THROUGH, 1);
         Store writer = fixture.client(WriteType.THROUGH, 0);
         long id = write(writer, at("file"), "of mine");
-        try (FileSource source = reader.open(at("file"), id)) {
+        try (StoreReader source = reader.open(at("file"), id)) {
             writer.rename(at("file"), at("renamed"), false);
             write(writer, at("file"), "others'");
             ByteBuffer into = ByteBuffer.allocate(7);
@@ -276,11 +276,11 @@ abstract class QuirksContract extends ContractCase {
     @Test
     void open_ofDirectory_failsOnlyWhenItIsRead() throws Exception {
         long id = store.status(at("")).id();
-        try (FileSource source = store.open(at(""), id)) {
+        try (StoreReader source = store.open(at(""), id)) {
             assertThat(source.read(0, ByteBuffer.allocate(1))).isZero();
         }
         write(at("file"), "x");
-        try (FileSource source = store.open(at(""), id)) {
+        try (StoreReader source = store.open(at(""), id)) {
             assertFails(Errno.EIO, () -> source.read(0, ByteBuffer.allocate(1)));
         }
     }
@@ -288,7 +288,7 @@ abstract class QuirksContract extends ContractCase {
     /** More than a worker takes at once: what is cancelled then is removed from the UFS. Streams, AbandonedCreates.beside. */
     @Test
     void cancel_ofLargeFile_leavesNothingInTheUfs() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         byte[] piece = new byte[MIB];
         for (int i = 0; i < 5; i++) {
             sink.write(piece, 0, piece.length);

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.store.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -33,7 +33,7 @@ class RecordedTracesTest {
     private final MemoryStore store = cluster.connect();
     private final MemoryStore other = cluster.connect();
 
-    private static void put(FileSink sink, String text) throws StoreException {
+    private static void put(StoreWriter sink, String text) throws StoreException {
         sink.write(ContractCase.bytes(text), 0, ContractCase.bytes(text).length);
     }
 
@@ -52,7 +52,7 @@ class RecordedTracesTest {
 
     /**
      * InodeSyncStream.loadMetadata: the names are listed in the UFS, then made where they are missing. Seen by names deleted and
-     * renamed under load while a second client lists for the first time. FirstListings, Metadata.compared, Dentries.wasTaken.
+     * renamed under load while a second client lists for the first time. LoadMetadataRaceGuard, Metadata.compared, Dentries.wasTaken.
      */
     @Test
     void firstListing_revivesANameThatIsDeletedMeanwhile() throws Exception {
@@ -82,7 +82,7 @@ class RecordedTracesTest {
         assertThat(list(store, "/dir")).containsExactly("file");
     }
 
-    /** Seen in listings in parts beside renames: the order of names is broken by one that lies elsewhere. Store.Page.upToPlaced. */
+    /** Seen in listings in parts beside renames: the order of names is broken by one that lies elsewhere. Store.Page.truncateAtStableCursor. */
     @Test
     void listing_showsAFileThatIsBeingRenamed_atItsOldPlaceWithItsNewName() throws Exception {
         for (String name : List.of("a", "b", "c", "d")) {
@@ -92,7 +92,7 @@ class RecordedTracesTest {
         cluster.at(Moment.NAME_CHANGED, path -> unchecked(() -> seen.add(other.list("/", "", 3))));
         store.rename("/c", "/z", false);
         assertThat(ContractCase.names(seen.get(0))).containsExactly("a", "b", "z");
-        assertThat(ContractCase.names(seen.get(0).upToPlaced())).containsExactly("a", "b");
+        assertThat(ContractCase.names(seen.get(0).truncateAtStableCursor())).containsExactly("a", "b");
     }
 
     /** Seen in listings beside files that are replaced all the time. Metadata.stands, Dentries.replacing. */
@@ -136,18 +136,18 @@ class RecordedTracesTest {
         MemoryCluster two = new MemoryCluster(MemoryUfs.Kind.LOCAL, 2, 1 << 20, null);
         two.staleWorkerWritesRemove(removes);
         MemoryStore client = two.connect();
-        FileSink first = ContractCase.begin(client, "/file");
+        StoreWriter first = ContractCase.begin(client, "/file");
         put(first, "first");
         two.workers().get(0).stop();
         assertThatThrownBy(first::complete)
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.isUnanswered()).isTrue());
         first.cancel();
-        assertThat(first.isOver()).isFalse();
+        assertThat(first.isQuiescent()).isFalse();
         client.delete("/file");
         ContractCase.write(client, "/file", "second");
         two.workers().get(0).resume();
-        assertThat(first.isOver()).isTrue();
+        assertThat(first.isQuiescent()).isTrue();
         assertThat(client.status("/file").lengthBytes()).isEqualTo(6);
         byte[] below = two.ufs().read("/file");
         assertThat(below == null ? "" : new String(below, java.nio.charset.StandardCharsets.UTF_8))
@@ -158,7 +158,7 @@ class RecordedTracesTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void writing_withoutAWorker_isUnanswered(boolean killed) throws Exception {
-        FileSink sink = ContractCase.begin(store, "/file");
+        StoreWriter sink = ContractCase.begin(store, "/file");
         if (killed) {
             cluster.workers().get(0).kill();
         } else {
@@ -181,7 +181,7 @@ class RecordedTracesTest {
         MemoryCluster small = new MemoryCluster(MemoryUfs.Kind.LOCAL, 1, 4, null);
         ContractCase.write(small.connect(WriteType.MUST_CACHE), "/full", "full");
         MemoryStore client = small.connect(type);
-        FileSink sink = ContractCase.begin(client, "/file");
+        StoreWriter sink = ContractCase.begin(client, "/file");
         put(sink, "x");
         if (type == WriteType.MUST_CACHE) {
             fails(Errno.ENOSPC, sink::complete);

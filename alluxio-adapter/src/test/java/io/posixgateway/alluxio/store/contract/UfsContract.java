@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.store.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreNames;
@@ -137,7 +137,7 @@ abstract class UfsContract extends ContractCase {
 
     @Test
     void compared_leavesAbandonedCreatesAlone() throws Exception {
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         assertThat(store.compared(at("file")).id()).isEqualTo(sink.fileId());
         outsideWrites("file", "others'");
         assertThat(store.compared(at("file")).id()).isEqualTo(sink.fileId());
@@ -181,7 +181,7 @@ abstract class UfsContract extends ContractCase {
     @Test
     void create_whereOnlyTheUfsHasAFile_takesTheName() throws Exception {
         outsideWrites("file", "others'");
-        FileSink sink = begin(store, at("file"));
+        StoreWriter sink = begin(store, at("file"));
         assertThat(store.status(at("file")).complete()).isFalse();
         put(sink, "content");
         sink.complete();

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.fuse.time.Clock;
@@ -107,7 +107,7 @@ public final class SharedReadersStress {
                     return new Source();
                 });
 
-        private final class Source implements FileSource {
+        private final class Source implements StoreReader {
             @Override
             public int read(long offset, ByteBuffer into) {
                 into.put((byte) 1);

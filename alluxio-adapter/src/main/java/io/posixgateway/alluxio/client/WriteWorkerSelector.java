@@ -19,23 +19,23 @@ import org.slf4j.LoggerFactory;
  * a time.
  *
  * <p>What a stream of Alluxio's has sent is not answered before its end. So a call that lasts is no sign of anything, and only
- * {@link WorkerWatch}'s questions tell whether a worker still lives.
+ * {@link WorkerHealth}'s questions tell whether a worker still lives.
  */
-final class WriteChoice implements BlockLocationPolicy {
-    private static final Logger LOG = LoggerFactory.getLogger(WriteChoice.class);
+final class WriteWorkerSelector implements BlockLocationPolicy {
+    private static final Logger LOG = LoggerFactory.getLogger(WriteWorkerSelector.class);
 
-    private final WorkerWatch watch;
+    private final WorkerHealth watch;
     private final BlockLocationPolicy policy;
-    private final Set<WorkerWatch.Worker> used = new LinkedHashSet<>(2);
+    private final Set<WorkerHealth.Worker> used = new LinkedHashSet<>(2);
     /** And their proofs until then. */
-    private final Map<WorkerWatch.Worker, Long> suspects = new ConcurrentHashMap<>(2);
+    private final Map<WorkerHealth.Worker, Long> suspects = new ConcurrentHashMap<>(2);
 
-    private final WorkerCall call = new WorkerCall();
+    private final CancellableCall call = new CancellableCall();
     private boolean calling;
     private boolean mayMove;
     private boolean elsewhere;
 
-    WriteChoice(WorkerWatch watch, BlockLocationPolicy policy) {
+    WriteWorkerSelector(WorkerHealth watch, BlockLocationPolicy policy) {
         this.watch = watch;
         this.policy = policy;
     }
@@ -54,7 +54,7 @@ final class WriteChoice implements BlockLocationPolicy {
         return call.end();
     }
 
-    private void waitFor(WorkerWatch.Worker worker) {
+    private void waitFor(WorkerHealth.Worker worker) {
         call.begin(mayMove && elsewhere);
         worker.enter(call);
     }
@@ -121,7 +121,7 @@ final class WriteChoice implements BlockLocationPolicy {
     }
 
     private void use(WorkerNetAddress address) {
-        WorkerWatch.Worker worker = watch.of(address);
+        WorkerHealth.Worker worker = watch.of(address);
         used.add(worker);
         if (calling) {
             waitFor(worker);

@@ -10,10 +10,10 @@ import java.util.concurrent.ConcurrentHashMap;
  * the file has moved and its path was given to another, the worker would answer with the other's bytes, and keep them as a
  * block of this one. So whoever was asked for a file before a rename of this mount ended is asked again.
  */
-final class OpenStreams {
+final class OpenReaders {
     private static final int KEPT = 64;
 
-    private final Set<StreamSource> open = ConcurrentHashMap.newKeySet();
+    private final Set<BlockFileReader> open = ConcurrentHashMap.newKeySet();
     private final String[] paths = new String[KEPT];
     private long renames;
 
@@ -35,18 +35,18 @@ final class OpenStreams {
         return false;
     }
 
-    void opened(StreamSource stream) {
+    void opened(BlockFileReader stream) {
         open.add(stream);
     }
 
-    void closed(StreamSource stream) {
+    void closed(BlockFileReader stream) {
         open.remove(stream);
     }
 
     /** Before the rename, and after it, whatever came of it. */
     void moved(String from) {
         count(from);
-        for (StreamSource stream : open) {
+        for (BlockFileReader stream : open) {
             if (isAtOrBelow(stream.path(), from)) {
                 stream.moved();
             }

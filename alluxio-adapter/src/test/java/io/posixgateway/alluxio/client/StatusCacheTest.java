@@ -12,33 +12,33 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** How long what the master said of a file counts, and for what. */
-class RecentStatusesTest {
+class StatusCacheTest {
     private static final long FILE = 7L << 24 | 0xffffff;
 
-    private final OpenStreams streams = new OpenStreams();
+    private final OpenReaders streams = new OpenReaders();
     private final ManualClock clock = new ManualClock();
-    private final RecentStatuses statuses = new RecentStatuses(clock, streams);
+    private final StatusCache statuses = new StatusCache(clock, streams);
 
-    private StreamSource.Asked asked(int blocks) {
+    private BlockFileReader.Asked asked(int blocks) {
         FileInfo file = new FileInfo()
                 .setFileId(FILE)
                 .setPath("/folder/file")
                 .setCompleted(true)
                 .setFileBlockInfos(Collections.nCopies(
                         blocks, new FileBlockInfo().setBlockInfo(new BlockInfo().setBlockId(FILE))));
-        return new StreamSource.Asked(new URIStatus(file), clock.nanos(), streams.renames());
+        return new BlockFileReader.Asked(new URIStatus(file), clock.nanos(), streams.renames());
     }
 
     @Test
     void aSmallFileIsFoundForHalfAMinuteAndItsPathIsBelievedForTwoSeconds() {
-        StreamSource.Asked asked = asked(1);
+        BlockFileReader.Asked asked = asked(1);
         statuses.keep(asked);
-        clock.advanceNanos(RecentStatuses.RECENT_NANOS - 1);
+        clock.advanceNanos(StatusCache.RECENT_NANOS - 1);
         assertThat(statuses.isRecent(asked)).isTrue();
         clock.advanceNanos(1);
         assertThat(statuses.isRecent(asked)).isFalse();
         assertThat(statuses.find(FILE)).isSameAs(asked);
-        clock.advanceNanos(RecentStatuses.KEPT_NANOS - RecentStatuses.RECENT_NANOS);
+        clock.advanceNanos(StatusCache.KEPT_NANOS - StatusCache.RECENT_NANOS);
         assertThat(statuses.find(FILE)).isNull();
     }
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Against a worker on the loopback that does what a real one would never do. What real ones do, ReadPathsIT and others see. */
-class BlockCallTest {
+class BlockReadCallTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int PART_BYTES = 100_000;
     private final byte[] content = new byte[1_000_000];
@@ -115,8 +115,8 @@ class BlockCallTest {
     }
 
     private void read(int offset, ByteBuffer into, long silentMillis, Clock clock) throws IOException {
-        try (BlockCall call = BlockCall.begin(channel, request(offset, into.remaining()), clock)) {
-            call.read(FileSource.ScatterTarget.of(into), new WorkerCall(), heard::incrementAndGet, silentMillis);
+        try (BlockReadCall call = BlockReadCall.begin(channel, request(offset, into.remaining()), clock)) {
+            call.read(StoreReader.ScatterTarget.of(into), new CancellableCall(), heard::incrementAndGet, silentMillis);
         }
     }
 
@@ -128,8 +128,8 @@ class BlockCallTest {
                 .build();
     }
 
-    private void readOn(BlockCall call, ByteBuffer into, WorkerCall waiting) throws IOException {
-        call.read(FileSource.ScatterTarget.of(into), waiting, heard::incrementAndGet, 60_000);
+    private void readOn(BlockReadCall call, ByteBuffer into, CancellableCall waiting) throws IOException {
+        call.read(StoreReader.ScatterTarget.of(into), waiting, heard::incrementAndGet, 60_000);
     }
 
     @Test
@@ -222,12 +222,12 @@ class BlockCallTest {
     @Test
     void read_inParts_isOneCallAndLosesNothing() throws Exception {
         ByteBuffer into = ByteBuffer.allocateDirect(500_000);
-        try (BlockCall call = BlockCall.begin(channel, request(1000, 500_000), Clock.system())) {
+        try (BlockReadCall call = BlockReadCall.begin(channel, request(1000, 500_000), Clock.system())) {
             for (int limit : new int[] {1, 99_999, 100_000, 250_001, 250_002, 500_000}) {
-                readOn(call, into.limit(limit), new WorkerCall());
+                readOn(call, into.limit(limit), new CancellableCall());
                 assertThat(into.hasRemaining()).isFalse();
             }
-            assertThatThrownBy(() -> readOn(call, ByteBuffer.allocate(1), new WorkerCall()))
+            assertThatThrownBy(() -> readOn(call, ByteBuffer.allocate(1), new CancellableCall()))
                     .hasMessageContaining("was read before");
         }
         assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(content, 1000, 500_000));
@@ -240,9 +240,9 @@ class BlockCallTest {
     @Test
     void close_inTheMiddle_hasTheWorkerEndTheCall() throws Exception {
         AtomicInteger afterwards = new AtomicInteger();
-        try (BlockCall call = BlockCall.begin(channel, request(0, content.length), Clock.system())) {
+        try (BlockReadCall call = BlockReadCall.begin(channel, request(0, content.length), Clock.system())) {
             call.afterwards(afterwards::incrementAndGet);
-            readOn(call, ByteBuffer.allocateDirect(150_000), new WorkerCall());
+            readOn(call, ByteBuffer.allocateDirect(150_000), new CancellableCall());
             assertThat(afterwards).hasValue(0);
         }
         Waiting.until("the worker has ended it", LIMIT, () -> afterwards.get() == 1);
@@ -253,10 +253,10 @@ class BlockCallTest {
     @Test
     void giveUp_ofAWaitingCall_endsItWithoutAnInterrupt() throws Exception {
         behaviour = (request, responses) -> {};
-        WorkerCall waiting = new WorkerCall();
+        CancellableCall waiting = new CancellableCall();
         waiting.beginCancellable(true);
         FutureTask<String> reads = new FutureTask<>(() -> {
-            try (BlockCall call = BlockCall.begin(channel, request(0, 1000), Clock.system())) {
+            try (BlockReadCall call = BlockReadCall.begin(channel, request(0, 1000), Clock.system())) {
                 readOn(call, ByteBuffer.allocateDirect(1000), waiting);
                 return "read";
             } catch (IOException e) {
@@ -274,10 +274,10 @@ class BlockCallTest {
     @Test
     void read_ofACallThatWasGivenUpBefore_doesNotWait() {
         behaviour = (request, responses) -> {};
-        WorkerCall waiting = new WorkerCall();
+        CancellableCall waiting = new CancellableCall();
         waiting.beginCancellable(true);
         waiting.giveUp(false);
-        try (BlockCall call = BlockCall.begin(channel, request(0, 1000), Clock.system())) {
+        try (BlockReadCall call = BlockReadCall.begin(channel, request(0, 1000), Clock.system())) {
             assertThatThrownBy(() -> readOn(call, ByteBuffer.allocateDirect(1000), waiting))
                     .hasMessageContaining("does not answer");
         }

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * while, since it is opened with a recent answer of the master, and for the first part of each block where it would have a worker on
  * this host fetch what that lacks.
  */
-final class BlockRanges {
+final class RangeReader {
     /** So long a worker is believed to have what it had, or not to have what it did not give. */
     private static final long BELIEVED_NANOS = 30_000_000_000L;
 
@@ -39,7 +39,7 @@ final class BlockRanges {
             Protocol.OpenUfsBlockOptions.newBuilder().setNoCache(true).build();
 
     private final WorkerConnections connections;
-    private final WorkerWatch watch;
+    private final WorkerHealth watch;
     private final URIStatus status;
     private final boolean promotes;
     /** May the first part of a block be read here, wherever it is? */
@@ -57,7 +57,7 @@ final class BlockRanges {
     private final ConcurrentMap<Integer, Long> doubted = new ConcurrentHashMap<>();
 
     /** @param how with what is to be otherwise than configured */
-    BlockRanges(WorkerConnections connections, WorkerWatch watch, URIStatus status, OpenFilePOptions how)
+    RangeReader(WorkerConnections connections, WorkerHealth watch, URIStatus status, OpenFilePOptions how)
             throws FileIncompleteException {
         AlluxioURI uri = new AlluxioURI(status.getPath());
         if (!status.isCompleted()) {
@@ -192,7 +192,7 @@ final class BlockRanges {
     }
 
     /** Up to the end of the block. Waits. */
-    void read(long offset, FileSource.ScatterTarget rooms) throws IOException {
+    void read(long offset, StoreReader.ScatterTarget rooms) throws IOException {
         BlockInfo block = blockAt(offset);
         if (block == null) {
             throw new IOException("No block at " + offset);
@@ -201,10 +201,10 @@ final class BlockRanges {
         if (wanted <= 0) {
             return;
         }
-        WorkerChoice choice = new WorkerChoice(connections.context(), watch, null, status.isPersisted());
+        ReadWorkerSelector choice = new ReadWorkerSelector(connections.context(), watch, null, status.isPersisted());
         boolean answered = false;
         try {
-            WorkerChoice.Place place = choice.choose(block, true);
+            ReadWorkerSelector.Place place = choice.choose(block, true);
             read(choice, place, request(block, offset, wanted).build(), rooms);
             answered = true;
         } finally {
@@ -212,11 +212,11 @@ final class BlockRanges {
         }
     }
 
-    private void read(WorkerChoice choice, WorkerChoice.Place place, ReadRequest request, FileSource.ScatterTarget rooms)
+    private void read(ReadWorkerSelector choice, ReadWorkerSelector.Place place, ReadRequest request, StoreReader.ScatterTarget rooms)
             throws IOException {
         try (WorkerConnection.Use use =
                 connections.of(place.address()).use(choice.call(), WorkerConnection.LIMIT_NANOS)) {
-            try (BlockCall call = BlockCall.begin(use.channel, request, watch.clock())) {
+            try (BlockReadCall call = BlockReadCall.begin(use.channel, request, watch.clock())) {
                 call.read(rooms, choice.call(), choice::heard, silentMillis);
             } catch (IOException e) {
                 use.failed(e);

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * half as much CPU time again. What comes is a message {@code ReadResponse { Chunk chunk = 1 }},
  * {@code Chunk { bytes data = 1 }} of Alluxio's block_worker.proto.
  */
-final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCloseable {
+final class BlockReadCall extends ClientCall.Listener<InputStream> implements AutoCloseable {
     private static final MethodDescriptor<ReadRequest, InputStream> READ_BLOCK =
             BlockWorkerGrpc.getReadBlockMethod().toBuilder(
                             BlockWorkerGrpc.getReadBlockMethod().getRequestMarshaller(), new Received())
@@ -46,7 +46,7 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
     // Guarded by this.
     private @Nullable ClientCall<ReadRequest, InputStream> call;
     /** Where to put what comes; null: nothing is wanted now. */
-    private FileSource.@Nullable ScatterTarget rooms;
+    private StoreReader.@Nullable ScatterTarget rooms;
     /** Run whenever something came. */
     private Runnable heard = () -> {};
     /** What was not wanted of the last message; ours until it is closed. */
@@ -71,14 +71,14 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
         }
     }
 
-    private BlockCall(ReadRequest request, Clock clock) {
+    private BlockReadCall(ReadRequest request, Clock clock) {
         this.request = request;
         this.clock = clock;
     }
 
     /** Sends the request; {@link #read} then waits for what it brings. */
-    static BlockCall begin(Channel worker, ReadRequest request, Clock clock) {
-        BlockCall call = new BlockCall(request, clock);
+    static BlockReadCall begin(Channel worker, ReadRequest request, Clock clock) {
+        BlockReadCall call = new BlockReadCall(request, clock);
         call.start(worker);
         return call;
     }
@@ -100,7 +100,7 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
      * @param heardOf run whenever something came
      * @param silentMillis most time without anything
      */
-    void read(FileSource.ScatterTarget into, WorkerCall waiting, Runnable heardOf, long silentMillis) throws IOException {
+    void read(StoreReader.ScatterTarget into, CancellableCall waiting, Runnable heardOf, long silentMillis) throws IOException {
         waiting.cancelBy(this::giveUp);
         synchronized (this) {
             rooms = into;
@@ -156,7 +156,7 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
     }
 
     private boolean wants() {
-        FileSource.ScatterTarget into = rooms;
+        StoreReader.ScatterTarget into = rooms;
         return into != null && into.bytes() > 0;
     }
 
@@ -273,7 +273,7 @@ final class BlockCall extends ClientCall.Listener<InputStream> implements AutoCl
     private int put(ReadableBuffer buffer, int count) {
         int left = count;
         while (left > 0 && wants()) {
-            FileSource.ScatterTarget target = Objects.requireNonNull(rooms);
+            StoreReader.ScatterTarget target = Objects.requireNonNull(rooms);
             ByteBuffer into = target.next();
             int limit = into.limit();
             int part = Math.min(left, into.remaining());

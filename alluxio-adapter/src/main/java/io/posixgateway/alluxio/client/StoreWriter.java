@@ -4,7 +4,7 @@ package io.posixgateway.alluxio.client;
  * Writes a new file from its beginning to its end. For one thread at a time. Nothing is opened at the workers before the
  * first write, or the completion.
  */
-public interface FileSink {
+public interface StoreWriter {
     long fileId();
 
     /** The master's time when it made the file: that of its directory is the same, or a moment earlier. 0: not known. */
@@ -25,7 +25,7 @@ public interface FileSink {
     void complete() throws StoreException;
 
     /** After a failure: will no worker do anything more to what was written? If not, it may be later, when one has answered. */
-    boolean isOver();
+    boolean isQuiescent();
 
     /** Gives the data up; the incomplete file stays until it is deleted. */
     void cancel();

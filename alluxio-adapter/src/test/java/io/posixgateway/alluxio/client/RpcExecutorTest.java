@@ -8,13 +8,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class AnswerThreadsTest {
+class RpcExecutorTest {
     private static final int USUAL = 2;
     private static final int MANY = 1000;
     private static final int STUCK = 5;
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private final AnswerThreads answers = new AnswerThreads(USUAL, Duration.ofMillis(100));
+    private final RpcExecutor answers = new RpcExecutor(USUAL, Duration.ofMillis(100));
 
     @Test
     void aBurstOfShortTasksTakesNoMoreThanTheUsualThreads() throws Exception {

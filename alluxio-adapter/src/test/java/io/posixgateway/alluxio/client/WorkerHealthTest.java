@@ -14,25 +14,25 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Who may read from a worker that has not answered for a while. */
-class WorkerWatchTest {
+class WorkerHealthTest {
     private static final long START = Long.MAX_VALUE - 1000;
 
     private final ManualClock clock = new ManualClock();
-    private final AtomicBoolean beats = new AtomicBoolean();
+    private final AtomicBoolean isAlive = new AtomicBoolean();
     private final AtomicInteger pulses = new AtomicInteger();
     /** What happens while it is asked. */
     private Runnable meanwhile = () -> {};
 
     private final NavigableMap<Long, Runnable> planned = new TreeMap<>();
-    private final WorkerWatch watch = new WorkerWatch(
+    private final WorkerHealth watch = new WorkerHealth(
             clock,
             address -> {
                 pulses.incrementAndGet();
                 meanwhile.run();
-                return beats.get();
+                return isAlive.get();
             },
             (work, delayNanos) -> planned.put(lived() + delayNanos, work));
-    private final WorkerWatch.Worker worker = watch.of(new WorkerNetAddress().setHost("here"));
+    private final WorkerHealth.Worker worker = watch.of(new WorkerNetAddress().setHost("here"));
 
     @BeforeEach
     void itsTimeOverflowsSoon() {
@@ -58,19 +58,19 @@ class WorkerWatchTest {
     }
 
     private void beginMost() {
-        for (int i = 0; i < WorkerWatch.MOST_UNANSWERED; i++) {
-            assertThat(worker.tryBegin()).isNotEqualTo(WorkerWatch.NOT_BEGUN);
+        for (int i = 0; i < WorkerHealth.MOST_UNANSWERED; i++) {
+            assertThat(worker.tryBegin()).isNotEqualTo(WorkerHealth.NOT_BEGUN);
         }
     }
 
     @Test
     void oneThatAnswersIsNeverLeft() {
         for (int i = 0; i < 1000; i++) {
-            assertThat(worker.tryBegin()).isNotEqualTo(WorkerWatch.NOT_BEGUN);
-            pass(WorkerWatch.PRUNE_NANOS);
+            assertThat(worker.tryBegin()).isNotEqualTo(WorkerHealth.NOT_BEGUN);
+            pass(WorkerHealth.PRUNE_NANOS);
             worker.answered();
         }
-        pass(100 * WorkerWatch.SILENT_NANOS);
+        pass(100 * WorkerHealth.SILENT_NANOS);
         assertThat(worker.hangs()).isFalse();
     }
 
@@ -78,10 +78,10 @@ class WorkerWatchTest {
     void manyWithoutAnAnswerAreEnoughSoon() {
         beginMost();
         assertThat(worker.hangs()).isFalse();
-        assertThat(worker.tryBegin()).isEqualTo(WorkerWatch.NOT_BEGUN);
-        pass(WorkerWatch.PRUNE_NANOS);
+        assertThat(worker.tryBegin()).isEqualTo(WorkerHealth.NOT_BEGUN);
+        pass(WorkerHealth.PRUNE_NANOS);
         assertThat(worker.hangs()).isTrue();
-        assertThat(worker.await(true)).isEqualTo(WorkerWatch.NOT_BEGUN);
+        assertThat(worker.await(true)).isEqualTo(WorkerHealth.NOT_BEGUN);
         worker.answered();
         assertThat(worker.hangs()).isFalse();
         beginMost();
@@ -90,7 +90,7 @@ class WorkerWatchTest {
     @Test
     void oneCallWithoutAnAnswerIsEnoughAfterAWhile() {
         long call = worker.begin();
-        pass(WorkerWatch.SILENT_NANOS - 1);
+        pass(WorkerHealth.SILENT_NANOS - 1);
         assertThat(worker.hangs()).isFalse();
         pass(1);
         assertThat(worker.hangs()).isTrue();
@@ -102,14 +102,14 @@ class WorkerWatchTest {
     void oneNowAndThenTriesIt() {
         long call = worker.begin();
         worker.ended(call);
-        long wait = WorkerWatch.FIRST_TRY_NANOS;
+        long wait = WorkerHealth.FIRST_TRY_NANOS;
         for (int i = 0; i < 6; i++) {
             pass(wait - 1);
-            assertThat(worker.await(true)).isEqualTo(WorkerWatch.NOT_BEGUN);
+            assertThat(worker.await(true)).isEqualTo(WorkerHealth.NOT_BEGUN);
             pass(1);
-            assertThat(worker.await(true)).as("try %d", i).isNotEqualTo(WorkerWatch.NOT_BEGUN);
-            assertThat(worker.await(true)).isEqualTo(WorkerWatch.NOT_BEGUN);
-            wait = Math.min(2 * wait, WorkerWatch.LAST_TRY_NANOS);
+            assertThat(worker.await(true)).as("try %d", i).isNotEqualTo(WorkerHealth.NOT_BEGUN);
+            assertThat(worker.await(true)).isEqualTo(WorkerHealth.NOT_BEGUN);
+            wait = Math.min(2 * wait, WorkerHealth.LAST_TRY_NANOS);
         }
     }
 
@@ -119,7 +119,7 @@ class WorkerWatchTest {
         worker.answered();
         worker.ended(call);
         beginMost();
-        assertThat(worker.tryBegin()).isEqualTo(WorkerWatch.NOT_BEGUN);
+        assertThat(worker.tryBegin()).isEqualTo(WorkerHealth.NOT_BEGUN);
     }
 
     @Test
@@ -130,28 +130,28 @@ class WorkerWatchTest {
         thread.start();
         clock.awaitWaiting(1);
         worker.answered();
-        assertThat(waiter.get()).isNotEqualTo(WorkerWatch.NOT_BEGUN);
+        assertThat(waiter.get()).isNotEqualTo(WorkerHealth.NOT_BEGUN);
         thread.join();
     }
 
     @Test
     void itIsWaitedForAMomentOnly() throws Exception {
         worker.begin();
-        pass(WorkerWatch.SILENT_NANOS);
+        pass(WorkerHealth.SILENT_NANOS);
         CompletableFuture<Long> waiter = CompletableFuture.supplyAsync(() -> worker.await(false));
         clock.awaitWaiting(1);
-        pass(WorkerWatch.PRUNE_NANOS - 1);
+        pass(WorkerHealth.PRUNE_NANOS - 1);
         assertThat(clock.waiting()).isEqualTo(1);
         pass(1);
-        assertThat(waiter.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo(WorkerWatch.NOT_BEGUN);
+        assertThat(waiter.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo(WorkerHealth.NOT_BEGUN);
     }
 
     @Test
     void whoWaitsForOneThatIsLostIsInterruptedWhereThereIsAnotherWay() {
-        WorkerCall movable = new WorkerCall();
+        CancellableCall movable = new CancellableCall();
         movable.begin(true);
         worker.enter(movable);
-        live(WorkerWatch.SILENT_NANOS - 1);
+        live(WorkerHealth.SILENT_NANOS - 1);
         assertThat(pulses).hasValue(0);
         live(1);
         assertThat(pulses).hasValue(1);
@@ -161,22 +161,22 @@ class WorkerWatchTest {
         assertThat(worker.hangs()).isTrue();
         worker.leave(movable);
 
-        WorkerCall fixed = new WorkerCall();
+        CancellableCall fixed = new CancellableCall();
         fixed.begin(false);
         worker.enter(fixed);
-        live(4 * WorkerWatch.SILENT_NANOS);
+        live(4 * WorkerHealth.SILENT_NANOS);
         assertThat(fixed.end()).isFalse();
     }
 
     /** It may go on; but a program does not wait for it for good. */
     @Test
     void whoWaitsForOneThatIsLostAndHasNoOtherWayIsInterruptedAfterAWhile() {
-        WorkerCall fixed = new WorkerCall();
+        CancellableCall fixed = new CancellableCall();
         fixed.begin(false);
         worker.enter(fixed);
-        live(WorkerWatch.GONE_NANOS - 1);
+        live(WorkerHealth.GONE_NANOS - 1);
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
-        live(WorkerWatch.SILENT_NANOS);
+        live(WorkerHealth.SILENT_NANOS);
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
         assertThat(fixed.end()).isTrue();
         worker.leave(fixed);
@@ -184,29 +184,29 @@ class WorkerWatchTest {
 
     @Test
     void oneThatIsSlowKeepsItsCalls() {
-        beats.set(true);
-        WorkerCall call = new WorkerCall();
+        isAlive.set(true);
+        CancellableCall call = new CancellableCall();
         call.begin(true);
         worker.enter(call);
-        live(100 * WorkerWatch.SILENT_NANOS);
+        live(100 * WorkerHealth.SILENT_NANOS);
         assertThat(pulses).hasValueGreaterThan(5);
         assertThat(call.end()).isFalse();
         worker.leave(call);
-        live(WorkerWatch.SILENT_NANOS);
+        live(WorkerHealth.SILENT_NANOS);
         assertThat(planned).as("nothing is planned where nobody waits").isEmpty();
     }
 
     @Test
     void whoSuspectsItWhileItIsAskedIsNotToldByThatAnswer() {
-        beats.set(true);
-        WorkerCall call = new WorkerCall();
+        isAlive.set(true);
+        CancellableCall call = new CancellableCall();
         call.begin(true);
         worker.enter(call);
         meanwhile = () -> {
             meanwhile = () -> assertThat(worker.proofs()).isZero();
             worker.suspect();
         };
-        live(WorkerWatch.SILENT_NANOS);
+        live(WorkerHealth.SILENT_NANOS);
         assertThat(pulses).hasValue(2);
         assertThat(worker.proofs()).isEqualTo(1);
         worker.leave(call);
@@ -214,7 +214,7 @@ class WorkerWatchTest {
 
     @Test
     void whoDoubtsItWhileADoubtIsAskedAboutIsNotToldByThatAnswer() {
-        beats.set(true);
+        isAlive.set(true);
         meanwhile = () -> {
             meanwhile = () -> assertThat(worker.proofs()).isZero();
             worker.suspect();
@@ -234,8 +234,8 @@ class WorkerWatchTest {
         assertThat(worker.hangs()).isFalse();
         assertThat(worker.proofs()).as("it may have been on its way").isZero();
         meanwhile = () -> {};
-        beats.set(true);
-        live(WorkerWatch.SILENT_NANOS);
+        isAlive.set(true);
+        live(WorkerHealth.SILENT_NANOS);
         assertThat(worker.proofs()).isEqualTo(1);
         assertThat(planned).isEmpty();
     }
@@ -250,23 +250,23 @@ class WorkerWatchTest {
         for (int i = 0; i < 1_000; i++) {
             worker.mayHaveAnswered(worker.begin());
             assertThat(worker.hangs()).isTrue();
-            live(WorkerWatch.SILENT_NANOS / 100);
+            live(WorkerHealth.SILENT_NANOS / 100);
         }
         assertThat(worker.proofs()).isZero();
         assertThat(pulses).hasValueBetween(8, 20);
-        beats.set(true);
-        live(WorkerWatch.SILENT_NANOS);
+        isAlive.set(true);
+        live(WorkerHealth.SILENT_NANOS);
         assertThat(worker.hangs()).as("it is asked soon, since it may be back").isFalse();
         assertThat(worker.proofs()).isEqualTo(1);
     }
 
     @Test
     void whatWasFetchedBeforeDoesNotAnswerForAWriter() {
-        WorkerCall movable = new WorkerCall();
+        CancellableCall movable = new CancellableCall();
         movable.begin(true);
         worker.enter(movable);
         meanwhile = () -> worker.mayHaveAnswered(worker.begin());
-        live(WorkerWatch.SILENT_NANOS);
+        live(WorkerHealth.SILENT_NANOS);
         assertThat(movable.end()).isTrue();
         worker.leave(movable);
     }
@@ -277,11 +277,11 @@ class WorkerWatchTest {
         assertThat(worker.hangs()).isFalse();
         live(0);
         assertThat(worker.hangs()).isTrue();
-        live(10 * WorkerWatch.LAST_TRY_NANOS);
+        live(10 * WorkerHealth.LAST_TRY_NANOS);
         assertThat(pulses).hasValueBetween(8, 20);
         assertThat(worker.hangs()).isTrue();
-        beats.set(true);
-        live(WorkerWatch.LAST_TRY_NANOS);
+        isAlive.set(true);
+        live(WorkerHealth.LAST_TRY_NANOS);
         assertThat(worker.hangs()).isFalse();
         assertThat(planned).isEmpty();
     }
@@ -289,8 +289,8 @@ class WorkerWatchTest {
     @Test
     void oneThatNeverAnswersIsForgottenAtLast() {
         worker.suspect();
-        live(WorkerWatch.MOST_PULSES * WorkerWatch.LAST_TRY_NANOS);
-        assertThat(pulses).hasValue(WorkerWatch.MOST_PULSES);
+        live(WorkerHealth.MOST_PULSES * WorkerHealth.LAST_TRY_NANOS);
+        assertThat(pulses).hasValue(WorkerHealth.MOST_PULSES);
         assertThat(worker.hangs()).isFalse();
         assertThat(planned).isEmpty();
     }

@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
  * makes each one that it lacks (InodeSyncStream.loadMetadata of Alluxio 2.9). A name that is renamed or deleted between the
  * two comes back to life, in Alluxio alone and for good. Later listings load nothing.
  */
-final class FirstListings {
+final class LoadMetadataRaceGuard {
     private static final int MOST_LISTED = 10_000;
 
     /** The directories of which a listing is known to have succeeded, those asked for last. */
@@ -101,7 +101,7 @@ final class FirstListings {
      */
     <T> T take(List<String> paths, Work<T> work) throws StoreException {
         List<String> directories =
-                paths.stream().map(FirstListings::parent).distinct().toList();
+                paths.stream().map(LoadMetadataRaceGuard::parent).distinct().toList();
         come(directories);
         try {
             return work.run();

@@ -12,19 +12,19 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link FileSource} that reads what workers have in parts, see {@link BlockRanges}, and all else through a {@link FileStream},
+ * A {@link StoreReader} that reads what workers have in parts, see {@link RangeReader}, and all else through a {@link FileStream},
  * which itself goes on with another worker, or the UFS, when one fails; it is opened when it is needed.
  *
  * <p>A stream that failed, or whose file was renamed, is given up; the next read asks the master again where the file's blocks
  * are, and opens a new one. Parts are asked for by the number of their block, so that it does no harm when the master was asked a
  * while ago; a stream may lead to the path that the file had then, and is opened on a recent answer only. A file that was
  * changed a moment ago may still have a name for the time being, as files have that are written beside the one they replace:
- * what workers lack of it they send, but do not keep, see {@link OpenStreams}.
+ * what workers lack of it they send, but do not keep, see {@link OpenReaders}.
  *
  * <p>No stream is opened for a part that Alluxio has lost, see {@link LostFile}: it would look for a worker in vain until its retries
  * end.
  */
-final class StreamSource implements FileSource {
+final class BlockFileReader implements StoreReader {
     /** So long after its last change a file may still get another name. */
     private static final long SETTLED_MILLIS = 30_000;
 
@@ -34,7 +34,7 @@ final class StreamSource implements FileSource {
             OpenFilePOptions.newBuilder().setReadType(ReadPType.NO_CACHE).build();
 
     private final Opening opening;
-    private final OpenStreams others;
+    private final OpenReaders others;
     private final Asking asking;
     private final boolean keeps;
     private final Clock clock;
@@ -45,7 +45,7 @@ final class StreamSource implements FileSource {
     private OpenFilePOptions how = AS_CONFIGURED;
     private @Nullable FileStream stream;
     /** Of the file as the master knew it when it was asked. */
-    private volatile @Nullable BlockRanges ranges;
+    private volatile @Nullable RangeReader ranges;
 
     private @Nullable VersionCheck version;
 
@@ -55,7 +55,7 @@ final class StreamSource implements FileSource {
      * What the master said of the file.
      *
      * @param nanos when it was asked
-     * @param renames {@link OpenStreams#renames} before it was asked
+     * @param renames {@link OpenReaders#renames} before it was asked
      */
     record Asked(URIStatus status, long nanos, long renames) {}
 
@@ -73,14 +73,14 @@ final class StreamSource implements FileSource {
 
     /** Opens what is read of. */
     interface Opening {
-        BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException;
+        RangeReader ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException;
 
         /** @param isThere as {@link FileStream} */
-        FileStream stream(URIStatus status, OpenFilePOptions how, BlockRanges ranges, BooleanSupplier isThere);
+        FileStream stream(URIStatus status, OpenFilePOptions how, RangeReader ranges, BooleanSupplier isThere);
     }
 
     /** @param keeps do workers keep what they fetch even of a young file? */
-    StreamSource(Opening opening, OpenStreams others, Asked asked, Asking asking, boolean keeps, Clock clock) {
+    BlockFileReader(Opening opening, OpenReaders others, Asked asked, Asking asking, boolean keeps, Clock clock) {
         this.clock = clock;
         this.opening = opening;
         this.keeps = keeps;
@@ -103,7 +103,7 @@ final class StreamSource implements FileSource {
     @Override
     public int read(long offset, ByteBuffer into) throws StoreException {
         try {
-            BlockRanges open = ranges();
+            RangeReader open = ranges();
             int start = into.position();
             int got = 1;
             while (got > 0 && into.hasRemaining() && open.bytesFrom(offset + into.position() - start) > 0) {
@@ -170,13 +170,13 @@ final class StreamSource implements FileSource {
 
     @Override
     public long rangeAvailable(long offset) {
-        BlockRanges open = ranges;
+        RangeReader open = ranges;
         return open == null || moved ? 0 : open.bytesFrom(offset);
     }
 
     @Override
     public int readRange(long offset, ScatterTarget rooms) throws StoreException {
-        BlockRanges open = ranges;
+        RangeReader open = ranges;
         if (open == null) {
             return -1;
         }
@@ -188,7 +188,7 @@ final class StreamSource implements FileSource {
                 throw broken(e);
             }
             open.doubt(offset);
-            org.slf4j.LoggerFactory.getLogger(StreamSource.class)
+            org.slf4j.LoggerFactory.getLogger(BlockFileReader.class)
                     .debug("Reading {} from another source: {}", path, e.toString());
         }
         int came = wanted - rooms.bytes();
@@ -198,7 +198,7 @@ final class StreamSource implements FileSource {
     private StoreException failed(Throwable failure) {
         Asked known = asked;
         askAgain();
-        if (failure instanceof BlockCall.TooShort) {
+        if (failure instanceof BlockReadCall.TooShort) {
             try {
                 asking.compare(path); // and Alluxio knows how long it is
             } catch (StoreException e) {
@@ -221,7 +221,7 @@ final class StreamSource implements FileSource {
 
     /** For these bytes; EIO if Alluxio has lost some of them. */
     private FileStream stream(long offset, int count) throws AlluxioException, StoreException {
-        BlockRanges open = ranges();
+        RangeReader open = ranges();
         FileStream known = stream;
         if (known != null && !isLost(open, offset, count)) {
             return known;
@@ -241,7 +241,7 @@ final class StreamSource implements FileSource {
         return opened;
     }
 
-    private boolean isLost(BlockRanges open, long offset, int count) throws StoreException {
+    private boolean isLost(RangeReader open, long offset, int count) throws StoreException {
         return LostFile.isMarked(asked().status) && !open.haveLocations(offset, count);
     }
 
@@ -254,9 +254,9 @@ final class StreamSource implements FileSource {
         return known;
     }
 
-    private BlockRanges ranges() throws AlluxioException, StoreException {
+    private RangeReader ranges() throws AlluxioException, StoreException {
         for (int tries = 1; ; tries++) {
-            BlockRanges open = ranges;
+            RangeReader open = ranges;
             if (open == null) {
                 open = open();
             }
@@ -267,7 +267,7 @@ final class StreamSource implements FileSource {
         }
     }
 
-    private BlockRanges open() throws AlluxioException, StoreException {
+    private RangeReader open() throws AlluxioException, StoreException {
         moved = false;
         Asked known = asked();
         path = known.status.getPath();
@@ -278,7 +278,7 @@ final class StreamSource implements FileSource {
         long age = Math.abs(clock.epochMillis() - known.status.getLastModificationTimeMs());
         version = versionCheck(known.status);
         how = !keeps && age < SETTLED_MILLIS ? NOT_KEPT : AS_CONFIGURED;
-        BlockRanges open = opening.ranges(known.status, how);
+        RangeReader open = opening.ranges(known.status, how);
         ranges = open;
         return open;
     }
@@ -299,7 +299,7 @@ final class StreamSource implements FileSource {
             asking.compare(path);
         } catch (StoreException e) {
             askAgain();
-            org.slf4j.LoggerFactory.getLogger(StreamSource.class)
+            org.slf4j.LoggerFactory.getLogger(BlockFileReader.class)
                     .warn("Data that was read is discarded: {}", e.getMessage());
             throw e;
         }

@@ -23,10 +23,10 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Asks a worker on this host where it keeps a block, as Alluxio's own short-circuit readers do. */
-final class LocalBlockQuestion {
+final class LocalBlockLocator {
     private static final long ANSWER_SECONDS = 5;
 
-    private LocalBlockQuestion() {}
+    private LocalBlockLocator() {}
 
     /** The folder of the first block that a worker here has; null: none has one. */
     static @Nullable Path folder(WorkerConnections connections, URIStatus status) throws IOException {

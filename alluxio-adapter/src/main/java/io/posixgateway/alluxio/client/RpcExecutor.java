@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * to do. Here tasks wait for one of as many threads as there are CPUs. Some tasks wait themselves, as the one that looks a
  * host up does: when none has ended for {@link #PATIENCE_MILLIS} while others wait, one more thread is started, and so on.
  */
-final class AnswerThreads implements Executor {
+final class RpcExecutor implements Executor {
     static final int PATIENCE_MILLIS = 250;
     private static final int FEWEST = 2;
     private static final int MOST = 64;
@@ -32,12 +32,12 @@ final class AnswerThreads implements Executor {
     private final AtomicBoolean looking = new AtomicBoolean();
 
     /** @param usual so many threads as long as tasks end */
-    AnswerThreads(int usual) {
+    RpcExecutor(int usual) {
         this(usual, Duration.ofSeconds(IDLE_SECONDS));
     }
 
     /** @param idle a thread that had nothing to do for so long ends */
-    AnswerThreads(int usual, Duration idle) {
+    RpcExecutor(int usual, Duration idle) {
         this.usual = usual;
         this.pool = new ThreadPoolExecutor(
                 usual,
@@ -71,7 +71,7 @@ final class AnswerThreads implements Executor {
         bounded = true;
         Executor shared = SharedResourceHolder.get(GrpcUtil.SHARED_CHANNEL_EXECUTOR);
         if (shared instanceof ThreadPoolExecutor own) {
-            AnswerThreads answers = new AnswerThreads(
+            RpcExecutor answers = new RpcExecutor(
                     Math.min(MOST, Math.max(FEWEST, Runtime.getRuntime().availableProcessors())));
             own.setRejectedExecutionHandler((task, full) -> answers.execute(task));
             own.setMaximumPoolSize(1);

@@ -7,9 +7,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** A {@link WorkerCall}: an interrupt never outlives the call that it was meant for. */
-public final class WorkerCallStress {
-    private WorkerCallStress() {}
+/** A {@link CancellableCall}: an interrupt never outlives the call that it was meant for. */
+public final class CancellableCallStress {
+    private CancellableCallStress() {}
 
     /** A call ends while it is given up. */
     @JCStressTest
@@ -20,7 +20,7 @@ public final class WorkerCallStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "What the thread does next is interrupted.")
     @State
     public static class EndWhileGivenUp {
-        private final WorkerCall call = new WorkerCall();
+        private final CancellableCall call = new CancellableCall();
 
         @Actor
         public void call(ZZ_Result r) {

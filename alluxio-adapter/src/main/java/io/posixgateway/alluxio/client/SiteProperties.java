@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The alluxio-site.properties that Alluxio's client finds by itself. Any thread. */
-public final class SiteFile {
-    private SiteFile() {}
+public final class SiteProperties {
+    private SiteProperties() {}
 
     /** Does Alluxio's client know a property of this name? */
     public static boolean isKnown(String name) {

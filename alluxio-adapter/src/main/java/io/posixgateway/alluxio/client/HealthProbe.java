@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * Asks a worker for a block that nobody has: any answer shows that it lives. Waits for two seconds at most, for a connection, too. One that
  * brought no answer is not used again.
  */
-final class WorkerPulse implements WorkerWatch.AccessRate {
+final class HealthProbe implements WorkerHealth.AccessRate {
     private static final long ANSWER_NANOS = 2_000_000_000L;
     private static final OpenLocalBlockRequest NO_BLOCK = OpenLocalBlockRequest.newBuilder()
             .setBlockId(Long.MAX_VALUE)
@@ -25,13 +25,13 @@ final class WorkerPulse implements WorkerWatch.AccessRate {
     private final WorkerConnections connections;
     private final Clock clock;
 
-    WorkerPulse(WorkerConnections connections, Clock clock) {
+    HealthProbe(WorkerConnections connections, Clock clock) {
         this.connections = connections;
         this.clock = clock;
     }
 
     @Override
-    public boolean beats(WorkerNetAddress worker) {
+    public boolean isAlive(WorkerNetAddress worker) {
         long end = clock.nanos() + ANSWER_NANOS;
         try (WorkerConnection.Use use = connections.of(worker).use(null, ANSWER_NANOS)) {
             Answer answer = ask(use.channel);

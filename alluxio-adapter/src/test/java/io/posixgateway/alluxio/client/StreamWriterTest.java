@@ -13,13 +13,13 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Which failed uploads are retried, as they may succeed through another worker, or later. */
-class StreamSinkTest {
+class StreamWriterTest {
     private static StoreException failedWith(Exception cause) {
-        WorkerWatch watch = new WorkerWatch(new ManualClock(), address -> true, (work, delayNanos) -> {});
-        StreamSink sink = new StreamSink(
+        WorkerHealth watch = new WorkerHealth(new ManualClock(), address -> true, (work, delayNanos) -> {});
+        StreamWriter sink = new StreamWriter(
                 "/file",
                 new URIStatus(new FileInfo()),
-                new WriteChoice(watch, options -> Optional.empty()),
+                new WriteWorkerSelector(watch, options -> Optional.empty()),
                 lengthBytes -> {
                     throw new IOException(cause);
                 });

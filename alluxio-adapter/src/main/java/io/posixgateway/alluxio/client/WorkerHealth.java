@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentMap;
  * that does not is lost: the calls that have another way are given up, and it is asked again, ever more rarely, until it
  * answers. So a worker that is merely slow, since its under file system is, keeps its calls.
  */
-final class WorkerWatch {
+final class WorkerHealth {
     static final int MOST_UNANSWERED = 8;
     /** So long who comes later waits for an answer, and the worker counts as one that hangs when that many calls did. */
     static final long PRUNE_NANOS = 250_000_000L;
@@ -53,7 +53,7 @@ final class WorkerWatch {
     /** Asks a worker something that it can answer at once. */
     interface AccessRate {
         /** Does it answer within a moment? Waits. */
-        boolean beats(WorkerNetAddress worker);
+        boolean isAlive(WorkerNetAddress worker);
     }
 
     /** Does something in a while, on a thread that may wait. */
@@ -61,7 +61,7 @@ final class WorkerWatch {
         void run(Runnable work, long delayNanos);
     }
 
-    WorkerWatch(Clock nanoClock, AccessRate pulse, Later later) {
+    WorkerHealth(Clock nanoClock, AccessRate pulse, Later later) {
         this.nanoClock = nanoClock;
         this.pulse = pulse;
         this.later = later;
@@ -85,7 +85,7 @@ final class WorkerWatch {
 
         // Guarded by this.
         /** Who waits for it, and since when. */
-        private final Map<WorkerCall, Long> calls = new HashMap<>(4);
+        private final Map<CancellableCall, Long> calls = new HashMap<>(4);
         /** {@link #look} will run, or runs. */
         private boolean looking;
 
@@ -197,12 +197,12 @@ final class WorkerWatch {
         }
 
         /** From now on this call waits for it; ends with {@link #leave}. */
-        synchronized void enter(WorkerCall call) {
+        synchronized void enter(CancellableCall call) {
             calls.put(call, nanoClock.nanos());
             lookIn(SILENT_NANOS);
         }
 
-        synchronized void leave(WorkerCall call) {
+        synchronized void leave(CancellableCall call) {
             calls.remove(call);
         }
 
@@ -223,21 +223,21 @@ final class WorkerWatch {
             boolean doubted = takeDoubt();
             long before = arrivals();
             boolean asked = doubted || isAnyOverdue();
-            boolean answers = asked && pulse.beats(address);
-            List<WorkerCall> stuck = List.of();
+            boolean answers = asked && pulse.isAlive(address);
+            List<CancellableCall> stuck = List.of();
             boolean gone;
             synchronized (this) {
                 looking = false;
-                boolean beats = !asked || answers || arrivals != before;
-                if (!beats) {
+                boolean isAlive = !asked || answers || arrivals != before;
+                if (!isAlive) {
                     beLost();
                     pulses += hurried ? 0 : 1;
                     stuck = List.copyOf(calls.keySet());
                 }
                 hurried = false;
-                settle(doubted && beats, answers);
+                settle(doubted && isAlive, answers);
                 gone = lost && silentNanos() >= GONE_NANOS;
-                planNext(beats);
+                planNext(isAlive);
             }
             stuck.forEach(call -> call.giveUp(gone));
         }
@@ -256,11 +256,11 @@ final class WorkerWatch {
             }
         }
 
-        private void planNext(boolean beats) {
+        private void planNext(boolean isAlive) {
             if (looking) {
                 return;
             }
-            if (suspected && beats) {
+            if (suspected && isAlive) {
                 lookIn(0);
             } else if (lost) {
                 long pause = Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MOST_DOUBLINGS));

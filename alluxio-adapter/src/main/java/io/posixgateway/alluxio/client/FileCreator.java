@@ -20,14 +20,14 @@ import java.util.Map;
 import java.util.UUID;
 
 /** Makes new files: one call to the master takes the name and says all of the file but its content. Any thread. */
-final class FileMaker {
+final class FileCreator {
     private final FileSystemContext context;
     private final FileSystemMaster master;
     private final WritePType writeType;
-    private final WorkerWatch watch;
+    private final WorkerHealth watch;
     private final BlockStoreClient blocks;
 
-    FileMaker(FileSystemContext context, FileSystemMaster master, WorkerWatch watch, WritePType writeType) {
+    FileCreator(FileSystemContext context, FileSystemMaster master, WorkerHealth watch, WritePType writeType) {
         this.context = context;
         this.master = master;
         this.watch = watch;
@@ -36,7 +36,7 @@ final class FileMaker {
     }
 
     /** @param number with the same one again, Alluxio answers what the first call made */
-    FileSink make(String path, int mode, Map<String, ByteString> xattrs, UUID number) throws StoreException {
+    StoreWriter make(String path, int mode, Map<String, ByteString> xattrs, UUID number) throws StoreException {
         AlluxioConfiguration configuration = master.configured(path);
         CreateFilePOptions defaults = FileSystemOptionsUtils.createFileDefaults(configuration, false);
         CreateFilePOptions options = defaults.toBuilder()
@@ -52,9 +52,9 @@ final class FileMaker {
         out.setUfsPath(made.getUfsPath());
         out.setMountId(made.getMountId());
         out.setAcl(made.getAcl());
-        WriteChoice workers = new WriteChoice(watch, out.getLocationPolicy());
+        WriteWorkerSelector workers = new WriteWorkerSelector(watch, out.getLocationPolicy());
         out.setLocationPolicy(workers);
-        return new StreamSink(path, made, workers, length -> open(path, made.getFileId(), out, length));
+        return new StreamWriter(path, made, workers, length -> open(path, made.getFileId(), out, length));
     }
 
     private FileOutStream open(String path, long fileId, OutStreamOptions options, long lengthBytes)

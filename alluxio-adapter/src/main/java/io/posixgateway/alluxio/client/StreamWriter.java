@@ -6,8 +6,8 @@ import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** A {@link FileSink} over a stream of Alluxio's, which is opened when it is needed. */
-final class StreamSink implements FileSink {
+/** A {@link StoreWriter} over a stream of Alluxio's, which is opened when it is needed. */
+final class StreamWriter implements StoreWriter {
     /** How long the file will be is not known. */
     static final long UNKNOWN = -1;
 
@@ -16,7 +16,7 @@ final class StreamSink implements FileSink {
     private final long madeMillis;
     private final long blockBytes;
     private final String ufsPath;
-    private final WriteChoice workers;
+    private final WriteWorkerSelector workers;
     private final Opening opening;
     private long lengthBytes = UNKNOWN;
     private @Nullable FileOutStream stream;
@@ -32,7 +32,7 @@ final class StreamSink implements FileSink {
      * @param made what the master answered
      * @param workers those that the stream will write through
      */
-    StreamSink(String path, URIStatus made, WriteChoice workers, Opening opening) {
+    StreamWriter(String path, URIStatus made, WriteWorkerSelector workers, Opening opening) {
         this.path = path;
         this.fileId = made.getFileId();
         this.madeMillis = made.getLastModificationTimeMs();
@@ -126,7 +126,7 @@ final class StreamSink implements FileSink {
     }
 
     @Override
-    public boolean isOver() {
+    public boolean isQuiescent() {
         return !uncertain || workers.haveAnswered();
     }
 
@@ -139,7 +139,7 @@ final class StreamSink implements FileSink {
         try {
             open.cancel();
         } catch (IOException | RuntimeException e) {
-            org.slf4j.LoggerFactory.getLogger(StreamSink.class).debug("Cancelling {} failed: {}", path, e.toString());
+            org.slf4j.LoggerFactory.getLogger(StreamWriter.class).debug("Cancelling {} failed: {}", path, e.toString());
         }
     }
 }

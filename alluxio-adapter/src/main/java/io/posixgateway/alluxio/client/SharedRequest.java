@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * nobody answered fails those who came before it was asked; who came later has it asked once more. A caller whose own program was
  * killed, or waited too long, fails alone. Any thread.
  */
-final class SharedQuestion {
+final class SharedRequest {
     /** Asks, and says where the answer makes the callers fail. */
     interface Asking {
         void run() throws StoreException;

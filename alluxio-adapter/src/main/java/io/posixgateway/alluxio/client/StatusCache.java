@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What the master said of small files a while ago, blocks and their places included, so that a file which was just found or
  * listed is read without another call. Bounded; a new entry takes the place of another. Any thread.
  */
-final class RecentStatuses {
+final class StatusCache {
     /** Others may delete a file, or a worker its blocks, meanwhile; then reading fails, and the master is asked. */
     static final long KEPT_NANOS = 30_000_000_000L;
     /** Others may give its path to another file, and what no worker has is read by the path. */
@@ -20,16 +20,16 @@ final class RecentStatuses {
     private static final int SEQUENCE_BITS = 24;
 
     private final Clock clock;
-    private final OpenStreams streams;
+    private final OpenReaders streams;
     private volatile String cluster = "";
-    private final AtomicReferenceArray<StreamSource.@Nullable Asked> places = new AtomicReferenceArray<>(PLACES);
+    private final AtomicReferenceArray<BlockFileReader.@Nullable Asked> places = new AtomicReferenceArray<>(PLACES);
 
-    RecentStatuses(Clock clock, OpenStreams streams) {
+    StatusCache(Clock clock, OpenReaders streams) {
         this.clock = clock;
         this.streams = streams;
     }
 
-    void keep(StreamSource.Asked asked) {
+    void keep(BlockFileReader.Asked asked) {
         URIStatus status = asked.status();
         int blocks = status.getFileBlockInfos().size();
         if (!status.isFolder() && status.isCompleted() && blocks > 0 && blocks <= MOST_BLOCKS) {
@@ -56,8 +56,8 @@ final class RecentStatuses {
     }
 
     /** Null: nothing is known, or it is too old, or this mount renamed it since. */
-    StreamSource.@Nullable Asked find(long fileId) {
-        StreamSource.Asked seen = places.get(place(fileId));
+    BlockFileReader.@Nullable Asked find(long fileId) {
+        BlockFileReader.Asked seen = places.get(place(fileId));
         boolean known = seen != null
                 && seen.status().getFileId() == fileId
                 && nowNanos() - seen.nanos() < KEPT_NANOS
@@ -66,11 +66,11 @@ final class RecentStatuses {
     }
 
     /** Is it so short ago that what is at the file's path will still be the file? */
-    boolean isRecent(StreamSource.Asked asked) {
+    boolean isRecent(BlockFileReader.Asked asked) {
         return nowNanos() - asked.nanos() < RECENT_NANOS;
     }
 
-    /** For {@link StreamSource.Asked#nanos}. */
+    /** For {@link BlockFileReader.Asked#nanos}. */
     long nowNanos() {
         return clock.nanos();
     }

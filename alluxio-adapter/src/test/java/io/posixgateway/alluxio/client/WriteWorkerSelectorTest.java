@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-class WriteChoiceTest {
+class WriteWorkerSelectorTest {
     private static final WorkerNetAddress STOPPED = new WorkerNetAddress().setHost("stopped");
     private static final WorkerNetAddress SLOW = new WorkerNetAddress().setHost("slow");
 
     private final ManualClock clock = new ManualClock();
-    private final WorkerWatch watch = new WorkerWatch(clock, address -> false, (work, delayNanos) -> {});
+    private final WorkerHealth watch = new WorkerHealth(clock, address -> false, (work, delayNanos) -> {});
     /** As Alluxio's policies may: the first. */
-    private final WriteChoice choice = new WriteChoice(
+    private final WriteWorkerSelector choice = new WriteWorkerSelector(
             watch,
             options ->
                     Optional.of(options.getBlockWorkerInfos().iterator().next().getNetAddress()));
@@ -37,7 +37,7 @@ class WriteChoiceTest {
     void workerThatHangs_isNotChosen() {
         assertThat(chosen()).contains(STOPPED);
         watch.of(STOPPED).begin();
-        clock.advanceNanos(WorkerWatch.SILENT_NANOS);
+        clock.advanceNanos(WorkerHealth.SILENT_NANOS);
         assertThat(chosen()).contains(SLOW);
     }
 
@@ -45,9 +45,9 @@ class WriteChoiceTest {
     @Test
     void whereAllHang_theOneThatAnsweredLastIsChosen() {
         watch.of(STOPPED).begin();
-        clock.advanceNanos(WorkerWatch.SILENT_NANOS);
+        clock.advanceNanos(WorkerHealth.SILENT_NANOS);
         watch.of(SLOW).begin();
-        clock.advanceNanos(WorkerWatch.SILENT_NANOS);
+        clock.advanceNanos(WorkerHealth.SILENT_NANOS);
         assertThat(watch.of(SLOW).hangs()).isTrue();
         assertThat(chosen()).contains(SLOW);
     }

@@ -27,14 +27,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Which parts of a file a stream is opened for that looks for a worker. Nothing is connected to anything. */
-class StreamSourceTest {
+class BlockFileReaderTest {
     private static final long BLOCK_BYTES = 1 << 20;
     private static final String OPENED = "a stream was opened";
 
     private final ManualClock clock = new ManualClock();
     private final FileSystemContext context = FileSystemContext.create(new Subject(), properties());
     private final WorkerConnections connections = new WorkerConnections(context, clock);
-    private final WorkerWatch watch = new WorkerWatch(clock, address -> true, (work, delayNanos) -> {});
+    private final WorkerHealth watch = new WorkerHealth(clock, address -> true, (work, delayNanos) -> {});
     /** Whether a worker has it, by block, as the master says from now on. */
     private final List<Boolean> held = new ArrayList<>(List.of(false, true));
 
@@ -50,7 +50,7 @@ class StreamSourceTest {
         context.close();
     }
 
-    private StreamSource.Asked status() {
+    private BlockFileReader.Asked status() {
         List<FileBlockInfo> blocks = new ArrayList<>();
         for (int i = 0; i < held.size(); i++) {
             List<BlockLocation> places = held.get(i)
@@ -68,32 +68,32 @@ class StreamSourceTest {
                 .setBlockSizeBytes(BLOCK_BYTES)
                 .setPersistenceState(PersistenceState.LOST.name())
                 .setFileBlockInfos(blocks);
-        return new StreamSource.Asked(new URIStatus(file), clock.nanos(), 0);
+        return new BlockFileReader.Asked(new URIStatus(file), clock.nanos(), 0);
     }
 
-    private StreamSource open() {
-        StreamSource.Opening opening = new StreamSource.Opening() {
+    private BlockFileReader open() {
+        BlockFileReader.Opening opening = new BlockFileReader.Opening() {
             @Override
-            public BlockRanges ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException {
-                return new BlockRanges(connections, watch, status, how);
+            public RangeReader ranges(URIStatus status, OpenFilePOptions how) throws AlluxioException {
+                return new RangeReader(connections, watch, status, how);
             }
 
             @Override
             public FileStream stream(
-                    URIStatus status, OpenFilePOptions how, BlockRanges ranges, BooleanSupplier isThere) {
+                    URIStatus status, OpenFilePOptions how, RangeReader ranges, BooleanSupplier isThere) {
                 throw new IllegalStateException(OPENED);
             }
         };
-        StreamSource.Asking master = new StreamSource.Asking() {
+        BlockFileReader.Asking master = new BlockFileReader.Asking() {
             @Override
-            public StreamSource.Asked ask() {
+            public BlockFileReader.Asked ask() {
                 requests++;
                 return status();
             }
 
             @Override
-            public boolean isRecent(StreamSource.Asked asked) {
-                return clock.nanos() - asked.nanos() < RecentStatuses.RECENT_NANOS;
+            public boolean isRecent(BlockFileReader.Asked asked) {
+                return clock.nanos() - asked.nanos() < StatusCache.RECENT_NANOS;
             }
 
             @Override
@@ -101,10 +101,10 @@ class StreamSourceTest {
                 throw new IllegalStateException("nothing was read");
             }
         };
-        return new StreamSource(opening, new OpenStreams(), status(), master, false, clock);
+        return new BlockFileReader(opening, new OpenReaders(), status(), master, false, clock);
     }
 
-    private static void failsSaying(StreamSource source, long offset, long bytes, String text) {
+    private static void failsSaying(BlockFileReader source, long offset, long bytes, String text) {
         ByteBuffer into = ByteBuffer.allocate((int) bytes);
         assertThatThrownBy(() -> source.readOnce(offset, into))
                 .hasMessageContaining(text)
@@ -115,7 +115,7 @@ class StreamSourceTest {
 
     @Test
     void readOfABlockThatIsLost_isRefusedWithoutLookingForAWorker() {
-        try (StreamSource source = open()) {
+        try (BlockFileReader source = open()) {
             failsSaying(source, 5, 10, "Alluxio calls /folder/file LOST");
             failsSaying(source, BLOCK_BYTES - 5, 10, "no worker has this part of it. Restart the worker");
         }
@@ -123,7 +123,7 @@ class StreamSourceTest {
 
     @Test
     void readOfABlockOfALostFileThatAWorkerHas_isTried() {
-        try (StreamSource source = open()) {
+        try (BlockFileReader source = open()) {
             failsSaying(source, BLOCK_BYTES, 10, OPENED);
             failsSaying(source, BLOCK_BYTES, 10, "LOST");
         }
@@ -131,9 +131,9 @@ class StreamSourceTest {
 
     @Test
     void readOfALostFile_asksTheMasterAgainAfterAWhile() {
-        try (StreamSource source = open()) {
+        try (BlockFileReader source = open()) {
             held.set(0, true);
-            clock.advanceNanos(RecentStatuses.RECENT_NANOS);
+            clock.advanceNanos(StatusCache.RECENT_NANOS);
             failsSaying(source, 0, 10, OPENED);
             assertThat(requests).isEqualTo(1);
         }

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.client;
 import java.nio.ByteBuffer;
 
 /** Reads a complete file. For one thread at a time, except where it says otherwise. */
-public interface FileSource extends AutoCloseable {
+public interface StoreReader extends AutoCloseable {
     /** Buffers that are filled one after the other, by one thread. */
     interface ScatterTarget {
         /** So much is still wanted in all. */

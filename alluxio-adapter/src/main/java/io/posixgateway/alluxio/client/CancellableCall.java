@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A call of ours is cancelled then; in a call of Alluxio's library the thread is interrupted.
  */
-final class WorkerCall {
+final class CancellableCall {
     private static final Runnable NOTHING = () -> {};
 
     // Guarded by this.

@@ -13,10 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
-class FirstListingsTest {
+class LoadMetadataRaceGuardTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private final FirstListings listings = new FirstListings();
+    private final LoadMetadataRaceGuard listings = new LoadMetadataRaceGuard();
 
     /** Something on a thread of its own, in whose work it stays until it is told to end. */
     private static final class Held {
@@ -26,7 +26,7 @@ class FirstListingsTest {
         private final Thread thread;
 
         private interface Way {
-            String go(FirstListings.Work<String> work) throws StoreException;
+            String go(LoadMetadataRaceGuard.Work<String> work) throws StoreException;
         }
 
         Held(Way way) {

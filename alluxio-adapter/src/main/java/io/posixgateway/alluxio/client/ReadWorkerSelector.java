@@ -24,21 +24,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * From which worker a reader reads, as Alluxio's client would choose it but for those that hang, and those that failed; and what came of
- * each call, for the {@link WorkerWatch}. For one thread at a time.
+ * each call, for the {@link WorkerHealth}. For one thread at a time.
  */
-final class WorkerChoice {
+final class ReadWorkerSelector {
     private static final long NO_BLOCK = -1;
     private static final int MOST_WAITS = 8;
 
     private final FileSystemContext context;
-    private final WorkerWatch watch;
+    private final WorkerHealth watch;
     /** Null: none that lacks the block. */
     private final @Nullable BlockLocationPolicy policy;
     /** Has the under file system the file, too? */
     private final boolean persisted;
 
-    private final WorkerCall call = new WorkerCall();
-    private WorkerWatch.@Nullable Worker current;
+    private final CancellableCall call = new CancellableCall();
+    private WorkerHealth.@Nullable Worker current;
     private long began;
     /** Those that did not answer, or could not read the under file system; the one that failed last comes last. */
     private Set<WorkerNetAddress> failed = Set.of();
@@ -59,8 +59,8 @@ final class WorkerChoice {
      * @param policy which of the workers reads from the under file system what none has; null: none does
      * @param persisted has the under file system the file, too?
      */
-    WorkerChoice(
-            FileSystemContext context, WorkerWatch watch, @Nullable BlockLocationPolicy policy, boolean persisted) {
+    ReadWorkerSelector(
+            FileSystemContext context, WorkerHealth watch, @Nullable BlockLocationPolicy policy, boolean persisted) {
         this.context = context;
         this.watch = watch;
         this.policy = policy;
@@ -82,9 +82,9 @@ final class WorkerChoice {
         List<WorkerNetAddress> avoided = List.of();
         while (!places.isEmpty()) {
             WorkerNetAddress nearest = nearest(places);
-            WorkerWatch.Worker worker = watch.of(nearest);
+            WorkerHealth.Worker worker = watch.of(nearest);
             long number = begin(worker, places, nearest);
-            if (number != WorkerWatch.NOT_BEGUN) {
+            if (number != WorkerHealth.NOT_BEGUN) {
                 return begun(worker, number, new Place(nearest, false, isElsewhere(places, nearest)), mayBeGivenUp);
             }
             avoided = avoided.isEmpty() ? new ArrayList<>(2) : avoided;
@@ -92,17 +92,17 @@ final class WorkerChoice {
             places.remove(nearest);
         }
         WorkerNetAddress reading = toReadUfs(info, avoided);
-        WorkerWatch.Worker worker = watch.of(reading);
+        WorkerHealth.Worker worker = watch.of(reading);
         return begun(worker, worker.begin(), new Place(reading, true, isElsewhere(List.of(), reading)), mayBeGivenUp);
     }
 
     /** Another call begins where the last one was. */
     void resume(Place place, boolean mayBeGivenUp) {
-        WorkerWatch.Worker worker = watch.of(place.address);
+        WorkerHealth.Worker worker = watch.of(place.address);
         begun(worker, worker.begin(), place, mayBeGivenUp);
     }
 
-    private Place begun(WorkerWatch.Worker worker, long number, Place place, boolean mayBeGivenUp) {
+    private Place begun(WorkerHealth.Worker worker, long number, Place place, boolean mayBeGivenUp) {
         current = worker;
         began = number;
         call.beginCancellable(mayBeGivenUp && place.movable);
@@ -111,7 +111,7 @@ final class WorkerChoice {
     }
 
     /** What is given up when the worker does not answer any more. */
-    WorkerCall call() {
+    CancellableCall call() {
         return call;
     }
 
@@ -124,7 +124,7 @@ final class WorkerChoice {
 
     /** The call ended, if one began. Was it given up? */
     boolean end(boolean answered) {
-        WorkerWatch.Worker worker = current;
+        WorkerHealth.Worker worker = current;
         if (worker == null) {
             return false;
         }
@@ -193,9 +193,9 @@ final class WorkerChoice {
     }
 
     /** A worker that is the only place is waited for longer, and then asked whatever is known of it. */
-    private long begin(WorkerWatch.Worker worker, List<WorkerNetAddress> places, WorkerNetAddress place) {
+    private long begin(WorkerHealth.Worker worker, List<WorkerNetAddress> places, WorkerNetAddress place) {
         long number = worker.tryBegin();
-        for (int wait = 0; number == WorkerWatch.NOT_BEGUN; wait++) {
+        for (int wait = 0; number == WorkerHealth.NOT_BEGUN; wait++) {
             boolean elsewhere = isElsewhere(places, place);
             number = wait < MOST_WAITS || elsewhere ? worker.await(elsewhere) : worker.begin();
             if (elsewhere) {

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.client.FileSink;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
 import io.posixgateway.fuse.spi.Errno;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Writes a file through one worker: to the UFS at the path at which it was made, wherever the file is by then, and the master is
  * told by that path, too. For one thread.
  */
-final class MemorySink implements FileSink {
+final class MemoryWriter implements StoreWriter {
     private final MemoryStore store;
     private final MemoryCluster cluster;
     private final String path;
@@ -27,7 +27,7 @@ final class MemorySink implements FileSink {
     private @Nullable MemoryWorker unanswered;
     private boolean closed;
 
-    MemorySink(MemoryStore store, String path, MemoryStore.Made made, int mode) {
+    MemoryWriter(MemoryStore store, String path, MemoryStore.Made made, int mode) {
         this.store = store;
         this.cluster = store.memory();
         this.path = path;
@@ -167,7 +167,7 @@ final class MemorySink implements FileSink {
     }
 
     @Override
-    public boolean isOver() {
+    public boolean isQuiescent() {
         return unanswered == null || unanswered.isRunning() || unanswered.isKilled();
     }
 

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.client.FileSource;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
 import io.posixgateway.fuse.spi.Errno;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Reads blocks from workers by their numbers, and what none has from the UFS by the path that the file had when it was opened,
  * whatever file is there by now. For one thread, but for {@link #rangeAvailable} and {@link #readRange}.
  */
-final class MemorySource implements FileSource {
+final class MemoryReader implements StoreReader {
     /** What changed so lately is not kept by workers, as its path may still change hands. */
     private static final long SETTLED_MILLIS = 30_000;
 
@@ -47,7 +47,7 @@ final class MemorySource implements FileSource {
     }
 
     /** @param keeps true if workers keep what is read of it, however young it is */
-    MemorySource(MemoryStore store, Opened file, boolean keeps) {
+    MemoryReader(MemoryStore store, Opened file, boolean keeps) {
         this.store = store;
         this.file = file;
         this.keeps = keeps;
