@@ -85,19 +85,19 @@ public final class AlluxioMount {
      * @param how what is there already
      * @throws StoreException as above; EBUSY: another process serves the volume
      */
-    public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how)
+    public static AlluxioFileSystem openPersistent(AlluxioOptions alluxio, AdapterOptions options, Opening how)
             throws StoreException {
-        return openKept(alluxio, options, how, Clock.system());
+        return openPersistent(alluxio, options, how, Clock.system());
     }
 
     /** The same with another clock. */
-    public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how, Clock clock)
+    public static AlluxioFileSystem openPersistent(AlluxioOptions alluxio, AdapterOptions options, Opening how, Clock clock)
             throws StoreException {
-        return openKept(alluxio, options, how, Shared.ofOne(clock));
+        return openPersistent(alluxio, options, how, Shared.ofOne(clock));
     }
 
     /** The same beside other volumes of this process. */
-    public static AlluxioFileSystem openKept(AlluxioOptions alluxio, AdapterOptions options, Opening how, Shared shared)
+    public static AlluxioFileSystem openPersistent(AlluxioOptions alluxio, AdapterOptions options, Opening how, Shared shared)
             throws StoreException {
         Store client = how.client();
         VolumeStateDir folder = folder(options, client);

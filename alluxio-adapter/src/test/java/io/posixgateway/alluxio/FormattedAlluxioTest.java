@@ -159,14 +159,14 @@ class FormattedAlluxioTest {
     void nextProcess_afterARestoredAlluxio_takesNoNodeOfBeforeForAFileOfNow() throws Exception {
         after.isRestored(before);
         after.clock().advance(Duration.ofHours(1));
-        MemoryMount mount = MemoryMount.of(before.connect()).openKept(folder.resolve("first"), null);
+        MemoryMount mount = MemoryMount.of(before.connect()).openPersistent(folder.resolve("first"), null);
         mount.write("/mine", OLD);
         assertThat(mount.list("/")).containsExactly("mine");
         long node = mount.lookup("/mine").id();
         format(mount);
         isStale(() -> mount.requests().getattr(node));
         mount.kill();
-        try (MemoryMount next = MemoryMount.of(after.connect()).openKept(folder.resolve("next"), mount)) {
+        try (MemoryMount next = MemoryMount.of(after.connect()).openPersistent(folder.resolve("next"), mount)) {
             isStale(() -> next.requests().getattr(node));
             assertThat(next.read("/innocent")).isEqualTo(NEW);
         }
@@ -205,7 +205,7 @@ class FormattedAlluxioTest {
     @Test
     void unsavedContent_isSetAside_andItsWriterHearsOfIt() throws Exception {
         Path kept = folder.resolve("kept");
-        try (MemoryMount mount = MemoryMount.of(before.connect()).openKept(kept, null)) {
+        try (MemoryMount mount = MemoryMount.of(before.connect()).openPersistent(kept, null)) {
             mount.write("/mine", OLD);
             OpenFile writer = mount.openToWrite("/mine").write("UNSAVED");
             format(mount);
@@ -227,18 +227,18 @@ class FormattedAlluxioTest {
 
     @Test
     void nextProcesses_takeNoNodeOfBeforeForAFileOfNow() {
-        try (MemoryMount first = MemoryMount.of(before.connect()).openKept(folder.resolve("first"), null)) {
+        try (MemoryMount first = MemoryMount.of(before.connect()).openPersistent(folder.resolve("first"), null)) {
             first.write("/mine", OLD);
             OpenFile old = first.open("/mine");
             first.kill();
             format();
-            try (MemoryMount second = MemoryMount.of(after.connect()).openKept(folder.resolve("second"), first)) {
+            try (MemoryMount second = MemoryMount.of(after.connect()).openPersistent(folder.resolve("second"), first)) {
                 OpenFile same = second.inherited(old);
                 isStale(same::readText);
                 OpenFile reader = second.open("/innocent");
                 assertThat(reader.readText()).isEqualTo(NEW);
                 second.kill();
-                try (MemoryMount third = MemoryMount.of(after.connect()).openKept(folder.resolve("third"), second)) {
+                try (MemoryMount third = MemoryMount.of(after.connect()).openPersistent(folder.resolve("third"), second)) {
                     isStale(third.inherited(old)::readText);
                     assertThat(third.inherited(reader).readText()).isEqualTo(NEW);
                     assertThat(third.lookup("/innocent").id())
@@ -251,7 +251,7 @@ class FormattedAlluxioTest {
     /** What an earlier process noted of its nodes names ids that are those of others now. */
     @Test
     void notedNodesOfBefore_areNotFoundForFilesOfNow() {
-        try (MemoryMount first = MemoryMount.of(before.connect()).openKept(folder.resolve("first"), null)) {
+        try (MemoryMount first = MemoryMount.of(before.connect()).openPersistent(folder.resolve("first"), null)) {
             first.write("/mine", OLD);
             first.write("/mine", OLD);
             OpenFile old = first.open("/mine");
@@ -263,10 +263,10 @@ class FormattedAlluxioTest {
                     other.write("/file" + i, NEW); // one has the id that the old one had last
                 }
             }
-            try (MemoryMount second = MemoryMount.of(after.connect()).openKept(folder.resolve("second"), first)) {
+            try (MemoryMount second = MemoryMount.of(after.connect()).openPersistent(folder.resolve("second"), first)) {
                 isStale(second.inherited(old)::readText);
                 second.kill();
-                try (MemoryMount third = MemoryMount.of(after.connect()).openKept(folder.resolve("third"), second)) {
+                try (MemoryMount third = MemoryMount.of(after.connect()).openPersistent(folder.resolve("third"), second)) {
                     for (int i = 0; i < 8; i++) {
                         assertThat(third.lookup("/file" + i).id()).isNotEqualTo(node);
                         assertThat(third.read("/file" + i)).isEqualTo(NEW);

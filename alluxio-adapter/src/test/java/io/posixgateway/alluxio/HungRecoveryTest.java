@@ -51,7 +51,7 @@ class HungRecoveryTest {
 
     /** Of what a process left that was killed in a rename over a file. */
     private MemoryMount recovering(StoreCall call) throws InterruptedException {
-        MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        MemoryMount killed = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
         killed.write("/file", "file");
         killed.write("/target", "target");
         killed.faults().on(StoreCall.RENAME).before(() -> killed.killAfter(0, true, folder.resolve("left")));
@@ -62,7 +62,7 @@ class HungRecoveryTest {
                 hangForGood();
             }
         });
-        MemoryMount next = MemoryMount.of(client).openKept(folder.resolve("next"), killed);
+        MemoryMount next = MemoryMount.of(client).openPersistent(folder.resolve("next"), killed);
         assertThat(hangs.await(60, TimeUnit.SECONDS)).isTrue();
         return next;
     }

@@ -40,7 +40,7 @@ class NoOpenOptionsTest {
     }
 
     @Test
-    void aKeptMountIsReadOnlyWhereItsKeeperMadeItSo() {
+    void aPersistentMountIsReadOnlyWhereItsKeeperMadeItSo() {
         OptionValues values = values("consistency=immutable,no_open");
         assertThat(MountOptions.kept(values, "source", true).readOnly()).isTrue();
         assertThatThrownBy(() -> MountOptions.kept(values, "source", false)).isInstanceOf(OptionException.class);

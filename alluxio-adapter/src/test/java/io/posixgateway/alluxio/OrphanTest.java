@@ -201,11 +201,11 @@ class OrphanTest {
     }
 
     private MemoryMount first() {
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
     }
 
     private MemoryMount next(MemoryMount killed) {
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("next"), killed);
     }
 
     @ParameterizedTest

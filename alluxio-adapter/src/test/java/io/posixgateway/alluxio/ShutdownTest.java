@@ -113,7 +113,7 @@ class ShutdownTest {
     @Test
     @Timeout(60)
     void close_afterPartOfItFailedUnexpectedly_doesTheRest() throws Exception {
-        MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(folder, null);
+        MemoryMount mount = MemoryMount.of(cluster.connect()).openPersistent(folder, null);
         mount.write("/deleted", "deleted");
         mount.open("/deleted");
         mount.unlink("/deleted");
@@ -122,7 +122,7 @@ class ShutdownTest {
         });
         mount.close();
         assertThat(cluster.ufs().list("/")).hasSize(1);
-        try (MemoryMount next = MemoryMount.of(cluster.connect()).openKept(folder, null)) {
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).openPersistent(folder, null)) {
             Eventually.holds("it is removed", () -> cluster.ufs().list("/").isEmpty());
             assertThat(next.list("/")).isEmpty();
         }
@@ -149,7 +149,7 @@ class ShutdownTest {
     @Test
     @Timeout(60)
     void close_ofWhichAPartFailsUnexpectedly_endsTheOthers() throws Exception {
-        MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(folder, null);
+        MemoryMount mount = MemoryMount.of(cluster.connect()).openPersistent(folder, null);
         mount.write("/deleted", "deleted");
         List<OpenFile> open =
                 List.of(mount.open("/deleted"), mount.create("/file").write("content"));
@@ -160,6 +160,6 @@ class ShutdownTest {
         end(mount);
         assertThat(open).hasSize(2);
         assertThat(cluster.ufs().read("/file")).asString().isEqualTo("content");
-        MemoryMount.of(cluster.connect()).openKept(folder, null).close();
+        MemoryMount.of(cluster.connect()).openPersistent(folder, null).close();
     }
 }

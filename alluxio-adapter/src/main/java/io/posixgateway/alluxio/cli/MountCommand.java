@@ -65,7 +65,7 @@ final class MountCommand implements Callable<Integer> {
             names = "--keeper",
             paramLabel = "SOCKET",
             arity = "0..1",
-            fallbackValue = KeptMount.OWN,
+            fallbackValue = PersistentMount.OWN,
             description =
                     "Let a keeper hold the mount, so that it outlives the process that serves it: programs wait, and"
                             + " continue when the same command is run again. Without SOCKET, a keeper is started for"
@@ -109,7 +109,7 @@ final class MountCommand implements Callable<Integer> {
             return MountedSession.behind(name, mountPoint, flags, out);
         }
         try {
-            KeptMount mount = new KeptMount(
+            PersistentMount mount = new PersistentMount(
                     keeper, MountTable.withoutLinks(mountPoint), flags.logFile(mountPoint), flags.bypass());
             Map<String, String> given = new LinkedHashMap<>(options.given());
             String spool = given.remove("spool");

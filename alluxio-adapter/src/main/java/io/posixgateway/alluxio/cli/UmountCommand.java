@@ -47,7 +47,7 @@ final class UmountCommand implements Callable<Integer> {
         // Sockets go by the path: where one of ours lay below, they may be its.
         boolean another = MountTable.at(target).filter(UmountCommand::isFuse).isPresent();
         if (!another && MountSocket.removedIfDead(target)) {
-            KeptMount.endOwnKeeper(target);
+            PersistentMount.endOwnKeeper(target);
         }
         return 0;
     }

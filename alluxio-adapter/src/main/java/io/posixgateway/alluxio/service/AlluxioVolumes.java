@@ -236,13 +236,13 @@ public final class AlluxioVolumes {
      *
      * @param name of the volume
      */
-    AlluxioFileSystem openKept(AlluxioOptions place, OptionValues values, String name, AlluxioMount.Opening how)
+    AlluxioFileSystem openPersistent(AlluxioOptions place, OptionValues values, String name, AlluxioMount.Opening how)
             throws ServiceException {
         AlluxioOptions whole = whole(place);
         Path folder = folder(adapter(whole, values).spoolFolder(), name.replace('.', ','), values, how.goesOn());
         try {
             AdapterOptions options = AdapterOptions.of(owned(whole, values).with("spool", folder.toString()));
-            AlluxioFileSystem files = AlluxioMount.openKept(whole, options, how, shared);
+            AlluxioFileSystem files = AlluxioMount.openPersistent(whole, options, how, shared);
             new OptionProperties(whole.properties()).tell(values);
             return files;
         } catch (StoreException e) {

@@ -4,7 +4,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.posixgateway.alluxio.recovery.StateFolder;
 import io.posixgateway.fuse.jni.Native;
-import io.posixgateway.fuse.session.KeptSession;
+import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
@@ -140,7 +140,7 @@ public final class KeeperClient implements Takeover.Kept {
     }
 
     /** Duplicates of the session's descriptors, which the caller owns. */
-    public KeptSession take(String id) throws KeeperException {
+    public PersistentSession take(String id) throws KeeperException {
         int[] fds = new int[MOST_TAKEN_FDS];
         JsonObject question = question("take", id);
         question.addProperty("clone", true);
@@ -157,7 +157,7 @@ public final class KeeperClient implements Takeover.Kept {
                     KeeperException.FAILED, "the keeper at " + socket + " sent no descriptors for session " + id);
         }
         String device = taken.device();
-        return new KeptSession(
+        return new PersistentSession(
                 fds[0],
                 with(taken, "clone", fds),
                 with(taken, "lock", fds),
@@ -181,7 +181,7 @@ public final class KeeperClient implements Takeover.Kept {
      * @param record what is stored with the session
      * @throws KeeperException "invalid": it does not know how
      */
-    void adopt(String id, KeptSession kept, byte[] record) throws KeeperException {
+    void adopt(String id, PersistentSession kept, byte[] record) throws KeeperException {
         JsonObject question = question("adopt", id);
         question.addProperty("target", kept.target());
         question.addProperty("device", kept.device());

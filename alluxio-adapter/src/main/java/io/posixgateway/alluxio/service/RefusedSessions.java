@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.fuse.session.FuseSession;
-import io.posixgateway.fuse.session.KeptSession;
+import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.time.Clock;
@@ -63,7 +63,7 @@ final class RefusedSessions {
             return;
         }
         end(name); // one whose mount is gone
-        KeptSession kept = keeper.take(name);
+        PersistentSession kept = keeper.take(name);
         FuseSession session = FuseSession.serve(RefusingFileSystem.make(), kept, options, clock);
         sessions.put(name, new Refused(name, session, record));
         LOG.error(

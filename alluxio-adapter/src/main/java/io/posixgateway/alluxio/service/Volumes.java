@@ -12,7 +12,7 @@ import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionValues;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
 import io.posixgateway.fuse.session.FuseSession;
-import io.posixgateway.fuse.session.KeptSession;
+import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.time.Supervised;
 import java.nio.file.Path;
@@ -390,13 +390,13 @@ public final class Volumes implements Takeover.Server {
         String name = request.getVolume();
         long began = source.clock().nanos();
         AlluxioMount.Opening how = new AlluxioMount.Opening(prepared(request), goesOn);
-        AlluxioFileSystem files = source.openKept(target.place(), target.options(), name, how);
+        AlluxioFileSystem files = source.openPersistent(target.place(), target.options(), name, how);
         if (goesOn) {
             Supervised.start("connecting", "Connecting to Alluxio", () -> connect(files, request.getAlluxioPath()));
         }
         boolean serves = false;
         try {
-            KeptSession kept = resumed(files, taken(name, before));
+            PersistentSession kept = resumed(files, taken(name, before));
             FuseSession session = FuseSession.serve(
                     files,
                     kept,
@@ -428,14 +428,14 @@ public final class Volumes implements Takeover.Server {
     }
 
     /** Taken first: were the keeper to end meanwhile, nobody else would hold the mount of a session that is refused. */
-    private KeptSession taken(String name, KeeperStep before) throws KeeperException {
+    private PersistentSession taken(String name, KeeperStep before) throws KeeperException {
         before.run();
-        KeptSession kept = keeper.take(name);
+        PersistentSession kept = keeper.take(name);
         refused.end(name);
         return kept;
     }
 
-    private static KeptSession resumed(AlluxioFileSystem files, KeptSession kept) throws StoreException {
+    private static PersistentSession resumed(AlluxioFileSystem files, PersistentSession kept) throws StoreException {
         try {
             files.resume(kept.takes() > 0);
             return kept;

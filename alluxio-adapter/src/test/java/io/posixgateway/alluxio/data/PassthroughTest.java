@@ -109,12 +109,12 @@ class PassthroughTest {
     @Test
     void open_afterProcessThatPassedTheFileThrough_getsAnotherNode(@TempDir Path one, @TempDir Path other) {
         written("old");
-        try (MemoryMount earlier = mount().with("consistency", "immutable").openKept(one, null)) {
+        try (MemoryMount earlier = mount().with("consistency", "immutable").openPersistent(one, null)) {
             OpenFile reader = earlier.open("/f");
             assertThat(isPassedThrough(reader)).isTrue();
             FuseNode node = reader.opened().node();
             earlier.kill();
-            try (MemoryMount mount = mount().openKept(other, earlier)) {
+            try (MemoryMount mount = mount().openPersistent(other, earlier)) {
                 fails(Errno.ESTALE, () -> mount.requests().open(node, Stat.O_RDONLY));
                 fails(Errno.ESTALE, () -> mount.requests().open(node, Stat.O_WRONLY));
                 mount.write("/f", "new");

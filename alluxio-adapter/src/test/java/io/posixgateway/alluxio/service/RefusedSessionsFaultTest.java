@@ -7,7 +7,7 @@ import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.FuseCalls;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
-import io.posixgateway.fuse.session.KeptSession;
+import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
@@ -72,7 +72,7 @@ class RefusedSessionsFaultTest {
             keeper.mount(new KeeperClient.Mount("vol", mountPoint.toString(), "test", false, false, true, List.of()));
             refuse(refused); // until it is mounted in the kernel's eyes, too
             refused.endAll();
-            KeptSession kept = keeper.take("vol");
+            PersistentSession kept = keeper.take("vol");
             Files.write(
                     Path.of("/proc/self/fd/" + kept.memoryFd()),
                     new byte[] {9, 9, 9, 9, 9, 9, 9, 9},

@@ -50,7 +50,7 @@ final class Node {
         this.metadataTtl = metadataTtl;
         this.folders = folders;
         this.turns = new Turns(cluster.clock());
-        this.mount = builder().openKept(newFolder(), null);
+        this.mount = builder().openPersistent(newFolder(), null);
     }
 
     private MemoryMount.Builder builder() {
@@ -155,9 +155,9 @@ final class Node {
         turns = new Turns(cluster.clock());
         Path folder = newFolder();
         if (how == Next.KEPT) {
-            mount = builder().openKept(folder, earlier);
+            mount = builder().openPersistent(folder, earlier);
         } else if (how == Next.GONE) {
-            mount = builder().openKept(folder, null);
+            mount = builder().openPersistent(folder, null);
         } else {
             mount = builder().openReturned(folder, earlier);
         }

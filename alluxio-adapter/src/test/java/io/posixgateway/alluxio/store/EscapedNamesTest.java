@@ -239,12 +239,12 @@ class EscapedNamesTest {
 
     @Test
     void nextProcess_findsDirtyFilesAndNodesOfSuchNames(@TempDir Path folder) {
-        MemoryMount before = MemoryMount.of(cluster.connect()).openKept(folder.resolve("1"), null);
+        MemoryMount before = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("1"), null);
         before.mkdir("/d?");
         MemoryMount.OpenFile open = before.create("/d?/a\uDCFF");
         open.write("text");
         before.kill();
-        try (MemoryMount after = MemoryMount.of(cluster.connect()).openKept(folder.resolve("2"), before)) {
+        try (MemoryMount after = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("2"), before)) {
             after.inherited(open).close();
             assertThat(after.list("/d?")).containsExactly("a\uDCFF");
             assertThat(other.read("/d?/a\uDCFF")).isEqualTo("text");

@@ -30,11 +30,11 @@ class JournalMountTest {
     }
 
     private MemoryMount first() {
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
     }
 
     private MemoryMount next(MemoryMount killed) {
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("next"), killed);
     }
 
     private List<String> left(String name) throws IOException {
@@ -95,7 +95,7 @@ class JournalMountTest {
             byte[] bytes = Files.readAllBytes(list.path());
             MemoryStore store = cluster.connect();
             store.faults().on(StoreCall.PATH_OF).always().fail(Errno.EIO);
-            try (MemoryMount away = MemoryMount.of(store).openKept(folder.resolve("away"), killed)) {
+            try (MemoryMount away = MemoryMount.of(store).openPersistent(folder.resolve("away"), killed)) {
                 away.kill();
                 assertThat(folder.resolve("away/renames-1-1.1-1")).hasBinaryContent(bytes);
                 try (MemoryMount next = next(away)) {

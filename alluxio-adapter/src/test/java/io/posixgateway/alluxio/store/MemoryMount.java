@@ -131,16 +131,16 @@ public final class MemoryMount implements AutoCloseable {
          * @param earlier the mount of the process before, which was killed: what it kept is copied, as it holds its own folder
          *     for as long as this JVM lives; null: there was none
          */
-        public MemoryMount openKept(Path folder, @Nullable MemoryMount earlier) {
-            return openKept(folder, earlier, earlier != null);
+        public MemoryMount openPersistent(Path folder, @Nullable MemoryMount earlier) {
+            return openPersistent(folder, earlier, earlier != null);
         }
 
         /** One whose node, or kernel session, ended with the process of this mount: the folder is there, and a new kernel. */
         public MemoryMount openReturned(Path folder, MemoryMount earlier) {
-            return openKept(folder, earlier, false);
+            return openPersistent(folder, earlier, false);
         }
 
-        private MemoryMount openKept(Path folder, @Nullable MemoryMount earlier, boolean kernelGoesOn) {
+        private MemoryMount openPersistent(Path folder, @Nullable MemoryMount earlier, boolean kernelGoesOn) {
             in(folder);
             try {
                 if (earlier != null) {
@@ -149,7 +149,7 @@ public final class MemoryMount implements AutoCloseable {
                 left.run();
                 AlluxioMount.Opening how = new AlluxioMount.Opening(StoreParts.metered(store, clock), kernelGoesOn);
                 AlluxioFileSystem opened =
-                        AlluxioMount.openKept(new AlluxioOptions("", path, "", Map.of()), options(folder), how, clock);
+                        AlluxioMount.openPersistent(new AlluxioOptions("", path, "", Map.of()), options(folder), how, clock);
                 opened.resume(kernelGoesOn);
                 RecordingKernel known = kernelGoesOn && earlier != null ? earlier.kernel : kernel();
                 return new MemoryMount(this, folder, opened, known);

@@ -120,7 +120,7 @@ class NothingMovesTest {
             assertThat(again(second, noted)).as("on another mount").isEqualTo(noted);
         }
         first.kill();
-        try (MemoryMount next = MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), first)) {
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("next"), first)) {
             assertThat(again(next, noted)).as("after a takeover").isEqualTo(noted);
             cluster.clock().advance(LONGER_THAN_ATTRIBUTES_LIVE);
             assertThat(tree(next, "/tree")).as("after a takeover, later").isEqualTo(noted);
@@ -128,7 +128,7 @@ class NothingMovesTest {
     }
 
     private MemoryMount first() {
-        MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        MemoryMount mount = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
         makeDirectory(mount, "/tree");
         return mount;
     }
@@ -365,7 +365,7 @@ class NothingMovesTest {
     /** The next process may write the attribute as soon as this one has left. */
     @Test
     void leave_whileTimeOfDirectoryIsBeingKept_waitsForThat() throws Exception {
-        MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(folder.resolve("leaving"), null);
+        MemoryMount mount = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("leaving"), null);
         makeDirectory(mount, "/tree");
         Look look = look(mount);
         AsyncCall leaves = AsyncCall.start(() -> {

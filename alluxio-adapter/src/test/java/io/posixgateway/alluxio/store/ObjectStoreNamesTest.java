@@ -74,10 +74,10 @@ class ObjectStoreNamesTest {
     @Test
     void mountThatGoesOn_findsSuchNamesInItsRoot(@TempDir Path folder) {
         MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
-        MemoryMount before = MemoryMount.of(cluster.connect()).openKept(folder.resolve("1"), null);
+        MemoryMount before = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("1"), null);
         before.write("/a\u0001", "text");
         before.kill();
-        try (MemoryMount after = MemoryMount.of(cluster.connect()).openKept(folder.resolve("2"), before)) {
+        try (MemoryMount after = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("2"), before)) {
             assertThat(after.read("/a\u0001")).isEqualTo("text");
             assertThat(after.list("/")).containsExactly("a\u0001");
         }
@@ -88,11 +88,11 @@ class ObjectStoreNamesTest {
     void strictMountThatGoesOn_refusesSuchNamesInItsRoot(@TempDir Path folder) {
         MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
         MemoryMount before =
-                MemoryMount.of(cluster.connect()).with("names", "strict").openKept(folder.resolve("1"), null);
+                MemoryMount.of(cluster.connect()).with("names", "strict").openPersistent(folder.resolve("1"), null);
         before.write("/file", "text");
         before.kill();
         try (MemoryMount after =
-                MemoryMount.of(cluster.connect()).with("names", "strict").openKept(folder.resolve("2"), before)) {
+                MemoryMount.of(cluster.connect()).with("names", "strict").openPersistent(folder.resolve("2"), before)) {
             FuseRequests requests = after.requests();
             for (Runnable making : List.<Runnable>of(
                     () -> requests.create(FuseRequests.ROOT, "a\u0001", 0644, Stat.O_RDWR | Stat.O_CREAT | Stat.O_EXCL),

@@ -54,13 +54,13 @@ class AbandonedCreationTest {
 
     private MemoryMount first(Kind kind) {
         MemoryMount.Builder builder = MemoryMount.of(cluster.connect());
-        return kind == Kind.PLAIN ? builder.in(newFolder()).open() : builder.openKept(newFolder(), null);
+        return kind == Kind.PLAIN ? builder.in(newFolder()).open() : builder.openPersistent(newFolder(), null);
     }
 
     private MemoryMount next(Kind kind, MemoryMount before) {
         MemoryMount.Builder builder = MemoryMount.of(cluster.connect());
         if (kind == Kind.KEPT) {
-            return builder.openKept(newFolder(), before);
+            return builder.openPersistent(newFolder(), before);
         }
         if (kind == Kind.RETURNED) {
             return builder.openReturned(newFolder(), before);

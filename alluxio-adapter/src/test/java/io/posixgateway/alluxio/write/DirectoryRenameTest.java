@@ -405,7 +405,7 @@ class DirectoryRenameTest {
     /** False: the rename was done before. */
     private static boolean isFoundAfterAKill(Path folder, int calls, boolean heard) throws Exception {
         MemoryCluster cluster = tree();
-        MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        MemoryMount killed = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
         MemoryMount.Bound top = killed.bind("/old");
         MemoryMount.Bound below = killed.bind("/old/sub");
         killed.killAfter(calls, heard, folder.resolve("left"));
@@ -414,7 +414,7 @@ class DirectoryRenameTest {
         if (!dead) {
             killed.kill();
         }
-        try (MemoryMount next = MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed)) {
+        try (MemoryMount next = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("next"), killed)) {
             if (!done && next.exists("/old")) {
                 next.rename("/old", "/new");
             }
@@ -432,14 +432,14 @@ class DirectoryRenameTest {
     @Test
     void directoryOfAFormattedAlluxio_thatTheKernelKnows_isTheSameNode(@TempDir Path folder) throws Exception {
         MemoryCluster formatted = tree();
-        try (MemoryMount first = MemoryMount.of(tree().connect()).openKept(folder.resolve("first"), null)) {
+        try (MemoryMount first = MemoryMount.of(tree().connect()).openPersistent(folder.resolve("first"), null)) {
             first.stat("/old/sub");
             first.kill();
-            try (MemoryMount second = MemoryMount.of(formatted.connect()).openKept(folder.resolve("second"), first)) {
+            try (MemoryMount second = MemoryMount.of(formatted.connect()).openPersistent(folder.resolve("second"), first)) {
                 Eventually.holds("names are looked up anew", () -> answers(second));
                 MemoryMount.Bound below = second.bind("/old/sub");
                 second.kill();
-                try (MemoryMount next = MemoryMount.of(formatted.connect()).openKept(folder.resolve("next"), second)) {
+                try (MemoryMount next = MemoryMount.of(formatted.connect()).openPersistent(folder.resolve("next"), second)) {
                     next.rename("/old", "/new");
                     assertThat(next.namesOf(next.inherited(below))).containsExactly("c", "d", "deep");
                 }

@@ -161,7 +161,7 @@ class FreeNameRenameTest {
     void rename_besideOneOfAnEarlierProcessForWhichAlluxioHangs_doesNotWait(@TempDir Path folder) throws Exception {
         assertThat("/dir/Aa".hashCode()).isEqualTo("/dir/BB".hashCode());
         MemoryStore client = cluster.connect();
-        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null)) {
+        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null)) {
             killed.write("/dir/Aa", "one");
             killed.write("/dir/BB", "other");
             killed.faults().on(StoreCall.RENAME).before(() -> killed.killAfter(0, true, folder.resolve("left")));
@@ -169,7 +169,7 @@ class FreeNameRenameTest {
             assertThat(killed.isKilled()).isTrue();
             StoreFaults.Held hangs =
                     client.faults().on(StoreCall.STATUS).at("/dir/Aa").hold();
-            try (MemoryMount next = MemoryMount.of(client).openKept(folder.resolve("next"), killed)) {
+            try (MemoryMount next = MemoryMount.of(client).openPersistent(folder.resolve("next"), killed)) {
                 AsyncCall waits = AsyncCall.start(() -> next.rename("/dir/Aa", "/dir/free"));
                 hangs.await();
                 AsyncCall passes = AsyncCall.start(() -> next.rename("/dir/BB", "/dir/moved"));

@@ -84,7 +84,7 @@ class FullDiskTest {
             other.write("/file", "old");
         }
         List<Path> filler = fill();
-        try (MemoryMount mount = MemoryMount.of(cluster.connect()).openKept(disk.resolve("volume"), null)) {
+        try (MemoryMount mount = MemoryMount.of(cluster.connect()).openPersistent(disk.resolve("volume"), null)) {
             assertThat(mount.list("/")).containsExactly("file");
             assertThat(mount.read("/file")).isEqualTo("old");
             isFull(() -> mount.write("/new", "x"));
@@ -104,7 +104,7 @@ class FullDiskTest {
     /** Its files may have been written by the one before until the disk was full, which is what a takeover must not need room for. */
     @Test
     void nextProcess_onAFullDisk_goesOnWithAFileThatIsBeingWritten() throws Exception {
-        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(disk.resolve("first"), null)) {
+        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openPersistent(disk.resolve("first"), null)) {
             killed.write("/other", "other");
             OpenFile file = killed.create("/file").write("text");
             OpenFile replaced = killed.openToWrite("/other").write("OTHER");
@@ -112,7 +112,7 @@ class FullDiskTest {
             List<Path> filler = new ArrayList<>();
             try (MemoryMount next = MemoryMount.of(cluster.connect())
                     .afterLeaving(() -> filler.addAll(fill()))
-                    .openKept(disk.resolve("next"), killed)) {
+                    .openPersistent(disk.resolve("next"), killed)) {
                 assertThat(next.read("/other")).isEqualTo("OTHER");
                 try (OpenFile same = next.inherited(file)) {
                     assertThat(same.readText()).isEqualTo("text");

@@ -99,7 +99,7 @@ class KilledChangeTest {
             this.how = how;
             this.master = master;
             MemoryMount.Builder builder = MemoryMount.of(cluster.connect());
-            this.killed = how == Next.NEW_MOUNT ? builder.in(newFolder()).open() : builder.openKept(newFolder(), null);
+            this.killed = how == Next.NEW_MOUNT ? builder.in(newFolder()).open() : builder.openPersistent(newFolder(), null);
             this.session = new Change.Session(killed);
             change.prepare(killed);
             StoreFaults.Fault rename = killed.faults().on(StoreCall.RENAME);
@@ -117,7 +117,7 @@ class KilledChangeTest {
         private MemoryMount next() {
             MemoryMount.Builder builder = MemoryMount.of(cluster.connect());
             if (how == Next.KEPT) {
-                return builder.openKept(newFolder(), killed);
+                return builder.openPersistent(newFolder(), killed);
             }
             if (how == Next.RETURNED) {
                 return builder.openReturned(newFolder(), killed);

@@ -93,7 +93,7 @@ class KilledReplacementTest {
             this.outside = cluster.connect();
             MemoryMount.Builder builder = MemoryMount.of(cluster.connect());
             this.killed = how == Next.KEPT
-                    ? builder.openKept(newFolder(), null)
+                    ? builder.openPersistent(newFolder(), null)
                     : builder.in(newFolder()).open();
             killed.mkdir("/dir");
             killed.write(FILE, OLD);
@@ -109,7 +109,7 @@ class KilledReplacementTest {
         private MemoryMount next() {
             MemoryMount.Builder builder = MemoryMount.of(cluster.connect());
             if (how == Next.KEPT) {
-                return builder.openKept(newFolder(), killed);
+                return builder.openPersistent(newFolder(), killed);
             }
             Path left = newFolder();
             killed.leaveTo(left);

@@ -84,11 +84,11 @@ class NamelessFileTest {
     }
 
     private static MemoryMount first(MemoryCluster cluster, Path folder) {
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
     }
 
     private static MemoryMount next(MemoryCluster cluster, Path folder, MemoryMount killed) {
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("next"), killed);
     }
 
     /** The kernel sends the request again, which makes another. */

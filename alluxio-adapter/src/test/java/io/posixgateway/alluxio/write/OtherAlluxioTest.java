@@ -32,7 +32,7 @@ class OtherAlluxioTest {
 
     OtherAlluxioTest(@TempDir Path folder) {
         this.folder = folder;
-        this.dead = MemoryMount.of(before.connect()).openKept(folder.resolve("dead"), null);
+        this.dead = MemoryMount.of(before.connect()).openPersistent(folder.resolve("dead"), null);
     }
 
     @AfterEach
@@ -63,7 +63,7 @@ class OtherAlluxioTest {
         dead.kill();
         try (MemoryMount other = MemoryMount.of(after)) {
             other.write("/innocent", "precious data of somebody else");
-            try (MemoryMount next = MemoryMount.of(after.connect()).openKept(folder.resolve("next"), dead)) {
+            try (MemoryMount next = MemoryMount.of(after.connect()).openPersistent(folder.resolve("next"), dead)) {
                 OpenFile same = next.inherited(file);
                 assertThatThrownBy(same::fsync).isInstanceOfSatisfying(FuseFailure.class, e -> assertThat(e.errno())
                         .isEqualTo(Errno.EIO));
@@ -143,7 +143,7 @@ class OtherAlluxioTest {
             try (MemoryMount next = MemoryMount.of(after.connect()).openReturned(folder.resolve("next"), dead)) {
                 assertThat(next.list("/")).containsExactly("x");
             }
-            try (MemoryMount next = MemoryMount.of(after.connect()).openKept(folder.resolve("went on"), dead)) {
+            try (MemoryMount next = MemoryMount.of(after.connect()).openPersistent(folder.resolve("went on"), dead)) {
                 next.exists("/x");
             }
             assertThat(other.list("/")).containsExactly("x");
@@ -154,7 +154,7 @@ class OtherAlluxioTest {
     void sameAlluxio_isKnownAgain() throws Exception {
         OpenFile file = dead.create("/mine").write("text");
         dead.kill();
-        try (MemoryMount next = MemoryMount.of(before.connect()).openKept(folder.resolve("next"), dead)) {
+        try (MemoryMount next = MemoryMount.of(before.connect()).openPersistent(folder.resolve("next"), dead)) {
             next.inherited(file).close();
             assertThat(next.read("/mine")).isEqualTo("text");
         }

@@ -25,7 +25,7 @@ class ReturnedNodeTest {
 
     ReturnedNodeTest(@TempDir Path folder) {
         this.folder = folder;
-        this.dead = MemoryMount.of(cluster.connect()).openKept(folder.resolve("dead"), null);
+        this.dead = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("dead"), null);
     }
 
     @AfterEach

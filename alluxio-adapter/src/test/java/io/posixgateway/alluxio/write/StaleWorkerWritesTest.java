@@ -345,7 +345,7 @@ class StaleWorkerWritesTest {
     /** What was synced is not the writer's fault. */
     @Test
     void writtenAfterASyncInDoubt_onNodeThatDied_isSetAsideWithTheReason(@TempDir Path folder) throws Exception {
-        MemoryMount dead = MemoryMount.of(cluster.connect()).openKept(folder.resolve("dead"), null);
+        MemoryMount dead = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("dead"), null);
         near.stop();
         MemoryMount.OpenFile file = dead.create("/file").write("synced");
         file.fsync();
@@ -365,7 +365,7 @@ class StaleWorkerWritesTest {
     void write_pastStoppedWorker_isCommittedAgainByTheNextProcess(boolean removes, @TempDir Path folder)
             throws Exception {
         cluster.staleWorkerWritesRemove(removes);
-        MemoryMount first = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        MemoryMount first = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
         near.stop();
         first.write("/file", "first");
         first.write("/file", "second");
@@ -376,14 +376,14 @@ class StaleWorkerWritesTest {
         });
         kill(first, Duration.ZERO);
         near.resume();
-        MemoryMount second = MemoryMount.of(cluster.connect()).openKept(folder.resolve("second"), first);
+        MemoryMount second = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("second"), first);
         assertThat(committed("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
         look(2 * DONE_SECONDS);
         assertThat(records(second.folder()))
                 .as("nobody knows whether the worker will answer")
                 .isNotEmpty();
         kill(second, Duration.ofMinutes(61));
-        try (MemoryMount third = MemoryMount.of(cluster.connect()).openKept(folder.resolve("third"), second)) {
+        try (MemoryMount third = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("third"), second)) {
             lookUntilSafe(third.folder());
             assertThat(committed("/file")).isEqualTo("second");
             assertThat(third.read("/file")).isEqualTo("second");
@@ -394,7 +394,7 @@ class StaleWorkerWritesTest {
 
     /** A mount whose node died an hour ago, with a file in doubt that a worker undid since. */
     private MemoryMount deadWithFileInDoubt(Path folder) throws IOException {
-        MemoryMount dead = MemoryMount.of(cluster.connect()).openKept(folder.resolve("dead"), null);
+        MemoryMount dead = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("dead"), null);
         near.stop();
         dead.write("/file", "first");
         dead.write("/file", "second");

@@ -27,7 +27,7 @@ class UnchangedSpoolTest {
     }
 
     private void keepsItsTime(BiConsumer<MemoryMount, OpenFile> change) {
-        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null)) {
+        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null)) {
             OpenFile file = killed.create("/file").write(TEXT);
             file.fsync();
             long node = file.opened().node().id();
@@ -37,7 +37,7 @@ class UnchangedSpoolTest {
             Stated shown = killed.requests().stat(node);
             assertThat(shown.modified().getEpochSecond()).isNotEqualTo(GIVEN.toSeconds());
             killed.kill();
-            try (MemoryMount next = MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed)) {
+            try (MemoryMount next = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("next"), killed)) {
                 Stated then = next.requests().stat(node);
                 assertThat(then.modified()).isEqualTo(shown.modified());
                 assertThat(then.changed()).isEqualTo(shown.changed());

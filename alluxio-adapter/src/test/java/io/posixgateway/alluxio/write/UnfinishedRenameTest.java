@@ -64,7 +64,7 @@ class UnfinishedRenameTest {
 
     @Test
     void kill_beforeAnotherClientRenamesTheDirectory_givesTheFileItsNameThere() throws Exception {
-        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openKept(folder.resolve("killed"), null)) {
+        try (MemoryMount killed = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("killed"), null)) {
             OpenFile file = changed(killed);
             killed.faults().on(StoreCall.RENAME).dieInTheCopy(true);
             killed.faults().on(StoreCall.PATH_OF).always().fail(Errno.EIO);

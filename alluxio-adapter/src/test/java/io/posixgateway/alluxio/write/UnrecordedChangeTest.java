@@ -31,7 +31,7 @@ class UnrecordedChangeTest {
     }
 
     private MemoryMount mount() {
-        return MemoryMount.of(cluster.connect()).openKept(volume, null);
+        return MemoryMount.of(cluster.connect()).openPersistent(volume, null);
     }
 
     private List<Path> files(String nameEnd) {

@@ -37,7 +37,7 @@ class WithheldRecordTest {
 
     WithheldRecordTest(@TempDir Path folder) {
         this.folder = folder;
-        this.killed = MemoryMount.of(cluster.connect()).openKept(folder.resolve("1"), null);
+        this.killed = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("1"), null);
     }
 
     @AfterEach
@@ -114,7 +114,7 @@ class WithheldRecordTest {
 
     private MemoryMount next(MemoryMount before, int number) {
         before.kill();
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve(Integer.toString(number)), before);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve(Integer.toString(number)), before);
     }
 
     private static void failsWithEio(ThrowingCallable call) {
@@ -223,7 +223,7 @@ class WithheldRecordTest {
         killed.kill();
         MemoryStore client = cluster.connect();
         client.faults().on(StoreCall.CREATE).at("/new").always().fail(Errno.EIO);
-        try (MemoryMount next = MemoryMount.of(client).openKept(folder.resolve("2"), killed)) {
+        try (MemoryMount next = MemoryMount.of(client).openPersistent(folder.resolve("2"), killed)) {
             awaitInTime(() -> assertThat(next.list("/")).contains("read"));
             assertThat(client.faults().count(StoreCall.CREATE)).isGreaterThan(1);
             next.write("/other", "other");
@@ -245,7 +245,7 @@ class WithheldRecordTest {
                         bad.opened().node().id())))
                 .always()
                 .fail(Errno.EIO);
-        try (MemoryMount next = MemoryMount.of(client).openKept(folder.resolve("2"), killed)) {
+        try (MemoryMount next = MemoryMount.of(client).openPersistent(folder.resolve("2"), killed)) {
             OpenFile same = next.inherited(good);
             awaitInTime(() -> assertThat(same.readText()).isEqualTo("good"));
             same.close();

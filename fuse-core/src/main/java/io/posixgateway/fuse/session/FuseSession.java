@@ -42,7 +42,7 @@ public final class FuseSession implements AutoCloseable {
     private final List<String> refused;
     private final KernelConnection kernelConnection;
     private final int poolThreads;
-    private final @Nullable KeptTransport kept;
+    private final @Nullable PersistentTransport kept;
     private boolean closed;
 
     /** Makes the transport of a session. */
@@ -88,7 +88,7 @@ public final class FuseSession implements AutoCloseable {
             KernelLink kernel,
             Handshake handshake,
             List<String> refused,
-            @Nullable KeptTransport kept,
+            @Nullable PersistentTransport kept,
             Clock clock) {}
 
     /**
@@ -141,7 +141,7 @@ public final class FuseSession implements AutoCloseable {
 
     /**
      * Serves a session that a keeper mounted; what another process had begun there is asked for again where the kernel can be
-     * ({@link KeptTransport} has the rest). Closing it later
+     * ({@link PersistentTransport} has the rest). Closing it later
      * leaves the mount as it is, waiting for the next one to serve.
      *
      * @param fileSystem the session's from here on; still the caller's when this throws
@@ -149,22 +149,22 @@ public final class FuseSession implements AutoCloseable {
      * @param options the transport may be auto (devfuse), devfuse or uring; of a session that was served before, it stays as it
      *     was
      */
-    public static FuseSession serve(FileSystem fileSystem, KeptSession kept, SessionOptions options)
+    public static FuseSession serve(FileSystem fileSystem, PersistentSession kept, SessionOptions options)
             throws MountException {
         return serve(fileSystem, kept, options, Clock.system());
     }
 
-    /** As {@link #serve(FileSystem, KeptSession, SessionOptions)}, with a clock for all that the session measures. */
-    public static FuseSession serve(FileSystem fileSystem, KeptSession kept, SessionOptions options, Clock clock)
+    /** As {@link #serve(FileSystem, PersistentSession, SessionOptions)}, with a clock for all that the session measures. */
+    public static FuseSession serve(FileSystem fileSystem, PersistentSession kept, SessionOptions options, Clock clock)
             throws MountException {
         requireNative();
         SessionMemory memory = openMemory(kept, options);
         Negotiated earlier = memory.negotiated();
         SessionOptions fitting = options.forKept(kept.readOnly(), earlier);
-        KeptConnection connection = new KeptConnection(kept, memory);
-        KeptTransport way;
+        PersistentConnection connection = new PersistentConnection(kept, memory);
+        PersistentTransport way;
         try {
-            way = KeptTransport.choose(fitting, kept, memory);
+            way = PersistentTransport.choose(fitting, kept, memory);
         } catch (MountException | RuntimeException | Error e) {
             connection.close();
             if (kept.cloneFd() >= 0) {
@@ -195,7 +195,7 @@ public final class FuseSession implements AutoCloseable {
         }
     }
 
-    private static SessionMemory openMemory(KeptSession kept, SessionOptions options) throws MountException {
+    private static SessionMemory openMemory(PersistentSession kept, SessionOptions options) throws MountException {
         try {
             options.check();
             if (options.transport() == TransportChoice.LIBFUSE) {
@@ -287,19 +287,19 @@ public final class FuseSession implements AutoCloseable {
     /** See {@link #lend}. */
     @FunctionalInterface
     public interface Borrower<E extends Exception> {
-        void borrow(KeptSession session) throws E;
+        void borrow(PersistentSession session) throws E;
     }
 
     /**
-     * Lends the descriptors of a kept session that is open; they stay open while the borrower has them, and closing waits for it.
+     * Lends the descriptors of a persistent session that is open; they stay open while the borrower has them, and closing waits for it.
      *
      * @return false: the session is closed, or not a kept one
      */
     public synchronized <E extends Exception> boolean lend(Borrower<E> borrower) throws E {
-        if (closed || !(connection instanceof KeptConnection keptConnection)) {
+        if (closed || !(connection instanceof PersistentConnection persistentConnection)) {
             return false;
         }
-        borrower.borrow(keptConnection.kept());
+        borrower.borrow(persistentConnection.kept());
         return true;
     }
 

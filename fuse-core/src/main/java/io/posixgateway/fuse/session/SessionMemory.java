@@ -11,7 +11,7 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a kept session needs to remember beyond the life of the process that serves it: what was negotiated, and the
+ * What a persistent session needs to remember beyond the life of the process that serves it: what was negotiated, and the
  * journal. Lies in a memfd that the keeper zeroed.
  *
  * <p>Page 0: magic, version, minor, flags, max_write, state, depth and address of the ring entries, files seen last. Then the

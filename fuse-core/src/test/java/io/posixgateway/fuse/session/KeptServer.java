@@ -5,13 +5,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
-/** A program that serves a kept session until it is killed or told to end: FUSE_FD MEMORY_FD MOUNT_POINT TAKES FOLDER TRANSPORT [CLONE_FD]. */
+/** A program that serves a persistent session until it is killed or told to end: FUSE_FD MEMORY_FD MOUNT_POINT TAKES FOLDER TRANSPORT [CLONE_FD]. */
 final class KeptServer {
     private KeptServer() {}
 
     @SuppressWarnings("SystemOut")
     public static void main(String[] args) throws Exception {
-        KeptSession kept = new KeptSession(
+        PersistentSession kept = new PersistentSession(
                 Integer.parseInt(args[0]),
                 args.length > 6 ? Integer.parseInt(args[6]) : -1,
                 -1,

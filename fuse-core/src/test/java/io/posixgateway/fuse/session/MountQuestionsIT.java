@@ -74,8 +74,8 @@ class MountQuestionsIT {
     }
 
     @Test
-    void aKeptSessionIsNotServedByLibfuse() {
-        KeptSession kept = new KeptSession(-1, -1, -1, -1, "/somewhere", false, 0, null, null);
+    void aPersistentSessionIsNotServedByLibfuse() {
+        PersistentSession kept = new PersistentSession(-1, -1, -1, -1, "/somewhere", false, 0, null, null);
         assertThatThrownBy(
                         () -> FuseSession.serve(new TinyFileSystem(), kept, Sessions.options(TransportChoice.LIBFUSE)))
                 .isInstanceOf(MountException.class)

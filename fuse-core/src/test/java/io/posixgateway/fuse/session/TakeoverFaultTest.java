@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Readers and writers of a kept session do not notification that its server is killed and followed by another. */
+/** Readers and writers of a persistent session do not notification that its server is killed and followed by another. */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class TakeoverFaultTest {
     private static final int KILLS = Integer.getInteger("pgw.kills", 3);

@@ -25,22 +25,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A process is killed between two of its calls, and the next goes on with what it kept. */
-class KeptMountTest {
+class PersistentMountTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final Path folder;
 
-    KeptMountTest(@TempDir Path folder) {
+    PersistentMountTest(@TempDir Path folder) {
         this.folder = folder;
     }
 
     private MemoryMount first() {
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("first"), null);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
     }
 
     private MemoryMount next(MemoryMount killed) {
-        return MemoryMount.of(cluster.connect()).openKept(folder.resolve("next"), killed);
+        return MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("next"), killed);
     }
 
     @Test
@@ -79,11 +79,11 @@ class KeptMountTest {
     @EnumSource(MemoryUfs.Kind.class)
     void deletion_beforeWhichTheProcessIsKilled_leavesAFileThatIsUploaded(MemoryUfs.Kind ufs) throws Exception {
         MemoryCluster alluxio = new MemoryCluster(ufs);
-        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("first"), null)) {
+        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openPersistent(folder.resolve("first"), null)) {
             killed.write("/file", "before");
             OpenFile file = killed.openToWrite("/file").write("written");
             isKilledBefore(StoreCall.DELETE, killed, () -> killed.unlink("/file"));
-            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("next"), killed)) {
+            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openPersistent(folder.resolve("next"), killed)) {
                 OpenFile same = next.inherited(file);
                 assertThat(same.readText()).isEqualTo("written");
                 same.write("WRITTEN").fsync();
@@ -146,7 +146,7 @@ class KeptMountTest {
     private boolean isKilledInTruncation(int calls) {
         MemoryCluster alluxio = new MemoryCluster(MemoryUfs.Kind.LOCAL);
         Path first = folder.resolve("first-" + calls);
-        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(first, null)) {
+        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openPersistent(first, null)) {
             killed.write("/file", "text");
             killed.killAfter(calls, false, folder.resolve("left-" + calls));
             try {
@@ -158,7 +158,7 @@ class KeptMountTest {
                 return false;
             }
             Path second = folder.resolve("next-" + calls);
-            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openKept(second, killed)) {
+            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openPersistent(second, killed)) {
                 next.truncate("/file", 2);
                 assertThat(alluxio.ufs().read("/file"))
                         .as("killed after %s calls", calls)
@@ -180,7 +180,7 @@ class KeptMountTest {
             killed.open("/file");
             killed.unlink("/file");
             killed.kill();
-            try (MemoryMount next = MemoryMount.of(store).openKept(folder.resolve("next"), killed)) {
+            try (MemoryMount next = MemoryMount.of(store).openPersistent(folder.resolve("next"), killed)) {
                 serving.complete(next);
                 Waiting.until("nothing is hidden", LIMIT, () -> {
                     cluster.clock().advance(Duration.ofMillis(100));
@@ -195,10 +195,10 @@ class KeptMountTest {
     @EnumSource(MemoryUfs.Kind.class)
     void newFile_whoseLengthIsSetAfterATakeover_isCommittedAtItsClose(MemoryUfs.Kind ufs) {
         MemoryCluster alluxio = new MemoryCluster(ufs);
-        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("first"), null)) {
+        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openPersistent(folder.resolve("first"), null)) {
             OpenFile file = killed.create("/file");
             killed.kill();
-            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("next"), killed)) {
+            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openPersistent(folder.resolve("next"), killed)) {
                 OpenFile same = next.inherited(file);
                 same.truncate(4);
                 assertThat(alluxio.ufs().exists("/file")).isFalse();
@@ -213,12 +213,12 @@ class KeptMountTest {
     @EnumSource(MemoryUfs.Kind.class)
     void file_truncatedByAnotherProgramAfterATakeover_isCommittedAtItsClose(MemoryUfs.Kind ufs) {
         MemoryCluster alluxio = new MemoryCluster(ufs);
-        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("first"), null)) {
+        try (MemoryMount killed = MemoryMount.of(alluxio.connect()).openPersistent(folder.resolve("first"), null)) {
             killed.write("/file", "old content");
             killed.write("/closed", "old content");
             OpenFile file = killed.openToWrite("/file").write("new");
             killed.kill();
-            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openKept(folder.resolve("next"), killed)) {
+            try (MemoryMount next = MemoryMount.of(alluxio.connect()).openPersistent(folder.resolve("next"), killed)) {
                 next.truncate("/file", 5);
                 assertThat(alluxio.ufs().read("/file")).asString().isEqualTo("old content");
                 assertThat(next.read("/file")).isEqualTo("new c");
@@ -328,7 +328,7 @@ class KeptMountTest {
                     }
                 });
             }
-            try (MemoryMount next = MemoryMount.of(store).openKept(folder.resolve("next"), killed)) {
+            try (MemoryMount next = MemoryMount.of(store).openPersistent(folder.resolve("next"), killed)) {
                 Waiting.until("the recovery's pause", Duration.ofSeconds(60), thrown::get);
                 cluster.clock().awaitWaiting(1);
                 cluster.clock().advance(Duration.ofSeconds(1));
@@ -356,7 +356,7 @@ class KeptMountTest {
                             .before(() -> silent.set(true))
                             .beSilent())
                     .toList();
-            try (MemoryMount next = MemoryMount.of(store).openKept(folder.resolve("next"), killed)) {
+            try (MemoryMount next = MemoryMount.of(store).openPersistent(folder.resolve("next"), killed)) {
                 Waiting.until("a question without an answer", LIMIT, silent::get);
                 FutureTask<String> call = new FutureTask<>(() -> {
                     try (OpenFile same = next.inherited(file)) {
@@ -364,9 +364,9 @@ class KeptMountTest {
                     }
                 });
                 new Thread(call).start();
-                Waiting.until("the call to wait", LIMIT, KeptMountTest::isOneAtTheGate);
+                Waiting.until("the call to wait", LIMIT, PersistentMountTest::isOneAtTheGate);
                 for (int tries = 0; tries < 5; tries++) {
-                    Waiting.until("the recovery's pause", LIMIT, KeptMountTest::isRecoveryPausing);
+                    Waiting.until("the recovery's pause", LIMIT, PersistentMountTest::isRecoveryPausing);
                     silent.set(false);
                     cluster.clock().advance(Duration.ofSeconds(4));
                     Waiting.until("one more question without an answer", LIMIT, silent::get);

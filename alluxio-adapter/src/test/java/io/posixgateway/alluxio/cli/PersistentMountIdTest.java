@@ -9,10 +9,10 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** No two mounts have one name with a keeper. */
-class KeptMountIdTest {
+class PersistentMountIdTest {
     @Test
     void id_ofAnOrdinaryPath_isReadable() {
-        assertThat(KeptMount.id(Path.of("/mnt/data_1/a-b.c"))).isEqualTo(":mnt:data_1:a-b.c");
+        assertThat(PersistentMount.id(Path.of("/mnt/data_1/a-b.c"))).isEqualTo(":mnt:data_1:a-b.c");
     }
 
     @Test
@@ -28,7 +28,7 @@ class KeptMountIdTest {
                 "/" + "x/".repeat(300) + "y",
                 "/" + "x/".repeat(300) + "z");
         for (String path : paths) {
-            String id = KeptMount.id(Path.of(path));
+            String id = PersistentMount.id(Path.of(path));
             assertThat(id).matches("[A-Za-z0-9._:-]{1,255}");
             ids.add(id);
         }

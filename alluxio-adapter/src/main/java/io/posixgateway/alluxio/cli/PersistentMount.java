@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * One mount that a keeper holds. This process serves it until somebody unmounts it; when this one ends before, programs on
  * the mount wait for the next that is started with the same command.
  */
-final class KeptMount {
-    private static final Logger LOG = LoggerFactory.getLogger(KeptMount.class);
+final class PersistentMount {
+    private static final Logger LOG = LoggerFactory.getLogger(PersistentMount.class);
 
     /** Instead of a socket: a keeper for this mount alone, which ends with it. */
     static final String OWN = "own";
@@ -59,7 +59,7 @@ final class KeptMount {
     private volatile boolean leaving;
 
     /** @param where socket of the keeper, or {@link #OWN} */
-    KeptMount(String where, Path target, Path log, BypassEndpoint bypass) {
+    PersistentMount(String where, Path target, Path log, BypassEndpoint bypass) {
         this.bypass = bypass;
         this.target = target;
         this.log = log;
@@ -263,7 +263,7 @@ final class KeptMount {
     /** In the bin folder of this program's own jars. */
     private static @Nullable Path beside() {
         try {
-            Path jar = Path.of(KeptMount.class
+            Path jar = Path.of(PersistentMount.class
                     .getProtectionDomain()
                     .getCodeSource()
                     .getLocation()

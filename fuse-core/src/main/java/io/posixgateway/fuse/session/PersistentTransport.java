@@ -14,20 +14,20 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which way the messages of a kept session travel: for a new one as the options say, where auto means devfuse; afterwards as
+ * Which way the messages of a persistent session travel: for a new one as the options say, where auto means devfuse; afterwards as
  * it began, because the kernel does not change that.
  *
  * <p>And what becomes of requests that a process had received when it was killed. Either the kernel sends them again to the next
  * one (Linux 6.9), or it ends them with ECONNABORTED, as they were read from a descriptor that died with it.
  */
-final class KeptTransport {
+final class PersistentTransport {
     private final boolean negotiated;
     private final boolean resends;
     private final int cloneFd;
     private final Sizes sizes;
     private final @Nullable RingMemory rings;
 
-    private KeptTransport(boolean negotiated, boolean resends, int cloneFd, Sizes sizes, @Nullable RingMemory rings) {
+    private PersistentTransport(boolean negotiated, boolean resends, int cloneFd, Sizes sizes, @Nullable RingMemory rings) {
         this.negotiated = negotiated;
         this.resends = resends;
         this.cloneFd = cloneFd;
@@ -39,9 +39,9 @@ final class KeptTransport {
      * @param options as they fit the session
      * @param kept whose clone is this object's when this returns
      */
-    static KeptTransport choose(SessionOptions options, KeptSession kept, SessionMemory memory) throws MountException {
+    static PersistentTransport choose(SessionOptions options, PersistentSession kept, SessionMemory memory) throws MountException {
         boolean resends = resends(options, kept, memory.negotiated());
-        KeptTransport way = choose(options, kept, memory, resends);
+        PersistentTransport way = choose(options, kept, memory, resends);
         if (!resends && !way.uring() && kept.cloneFd() < 0) {
             int clone = Native.cloneDevice(kept.fuseFd());
             if (clone < 0) {
@@ -51,7 +51,7 @@ final class KeptTransport {
                                 + ")",
                         "update the keeper, or give this process the device /dev/fuse");
             }
-            return new KeptTransport(way.negotiated, false, clone, way.sizes, null);
+            return new PersistentTransport(way.negotiated, false, clone, way.sizes, null);
         }
         return way;
     }
@@ -60,7 +60,7 @@ final class KeptTransport {
      * Does the kernel send again what another process had received? Of a new session it is asked to, since it has nothing to
      * send yet: a kernel may refuse though its protocol has it.
      */
-    private static boolean resends(SessionOptions options, KeptSession kept, @Nullable Negotiated earlier) {
+    private static boolean resends(SessionOptions options, PersistentSession kept, @Nullable Negotiated earlier) {
         if (earlier != null) {
             return earlier.has(InitFeature.RESEND);
         }
@@ -70,7 +70,7 @@ final class KeptTransport {
                 && Native.write(kept.fuseFd(), message, NotificationFormat.resend(message)) >= 0;
     }
 
-    private static KeptTransport choose(SessionOptions options, KeptSession kept, SessionMemory memory, boolean resends)
+    private static PersistentTransport choose(SessionOptions options, PersistentSession kept, SessionMemory memory, boolean resends)
             throws MountException {
         TransportChooser chooser = new TransportChooser(options);
         Negotiated earlier = memory.negotiated();
@@ -78,10 +78,10 @@ final class KeptTransport {
         if (earlier != null) {
             return earlier.has(InitFeature.OVER_IO_URING)
                     ? taken(sizes.withDepth(memory.ringDepth()), memory, kept, resends)
-                    : new KeptTransport(true, resends, kept.cloneFd(), sizes, null);
+                    : new PersistentTransport(true, resends, kept.cloneFd(), sizes, null);
         }
         if (options.transport() != TransportChoice.URING) {
-            return new KeptTransport(false, resends, kept.cloneFd(), sizes, null);
+            return new PersistentTransport(false, resends, kept.cloneFd(), sizes, null);
         }
         String refusal = chooser.refusal(TransportChoice.URING);
         if (refusal != null) {
@@ -91,14 +91,14 @@ final class KeptTransport {
         }
         long address = memory.newRings(sizes.queueDepth(), UringTransport.memoryBytes(sizes));
         RingMemory rings = RingMemory.kept(address, false, memory::files);
-        return new KeptTransport(false, resends, kept.cloneFd(), sizes, rings);
+        return new PersistentTransport(false, resends, kept.cloneFd(), sizes, rings);
     }
 
-    private static KeptTransport taken(Sizes sizes, SessionMemory memory, KeptSession kept, boolean resends)
+    private static PersistentTransport taken(Sizes sizes, SessionMemory memory, PersistentSession kept, boolean resends)
             throws MountException {
         long address = memory.earlierRings(UringTransport.memoryBytes(sizes));
         RingMemory rings = RingMemory.kept(address, true, memory::files);
-        return new KeptTransport(true, resends, kept.cloneFd(), sizes, rings);
+        return new PersistentTransport(true, resends, kept.cloneFd(), sizes, rings);
     }
 
     /** Does the kernel send again what this process will not have answered? */

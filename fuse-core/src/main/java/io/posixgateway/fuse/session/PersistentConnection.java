@@ -4,24 +4,24 @@ import io.posixgateway.fuse.jni.Native;
 import org.jspecify.annotations.Nullable;
 
 /** A connection that a keeper holds too: the mount stays when this process lets go of it. */
-final class KeptConnection implements Connection {
+final class PersistentConnection implements Connection {
     private final int fd;
     private final SessionMemory memory;
-    private final KeptSession kept;
+    private final PersistentSession kept;
 
     /**
      * Takes the session's connection, memory and lock.
      *
      * @param memory of kept, mapped
      */
-    KeptConnection(KeptSession kept, SessionMemory memory) {
+    PersistentConnection(PersistentSession kept, SessionMemory memory) {
         this.fd = kept.fuseFd();
         this.kept = kept;
         this.memory = memory;
     }
 
     /** What was taken; connection, memory and lock are open until {@link #close}. */
-    KeptSession kept() {
+    PersistentSession kept() {
         return kept;
     }
 

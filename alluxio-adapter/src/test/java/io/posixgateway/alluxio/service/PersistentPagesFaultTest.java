@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the kernel keeps of files over a killed gateway: all of those that did not change, nothing of those that did. */
-class KeptPagesFaultTest {
+class PersistentPagesFaultTest {
     private static final int BYTES = 300_000;
 
     @TempDir

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param device "major:minor" of the mount; null: the keeper does not tell
  * @param notifications writes those that may wait in the kernel; null: the process that serves does it itself
  */
-public record KeptSession(
+public record PersistentSession(
         int fuseFd,
         int cloneFd,
         int lockFd,

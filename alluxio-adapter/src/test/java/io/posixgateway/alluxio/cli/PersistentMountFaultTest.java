@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code posix-gateway mount --keeper}: one mount that outlives its process. */
-class KeptMountFaultTest {
+class PersistentMountFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @Test

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What another version of the gateway stored with a session, as a takeover reads it and as an attach does. */
-class KeptRequestTest {
+class PersistentRequestTest {
     @TempDir
     private Path folder = Path.of("");
 
