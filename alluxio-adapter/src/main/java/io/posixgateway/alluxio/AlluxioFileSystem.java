@@ -51,7 +51,7 @@ public final class AlluxioFileSystem implements FileSystem {
     private final LongMap<DirectoryHandle> directories = new LongMap<>();
     private final ListingPass.Room listingRoom = new ListingPass.Room(MOST_LISTED);
     private final PassedPages.Room passedRoom = new PassedPages.Room(MOST_PASSED);
-    private final HandleNumbers directoryNumbers = new HandleNumbers();
+    private final HandleIds directoryNumbers = new HandleIds();
 
     AlluxioFileSystem(VolumeContext volume, String rootPath, Clock clock) {
         this.volume = volume;
@@ -338,7 +338,7 @@ public final class AlluxioFileSystem implements FileSystem {
             if (open != null) {
                 return open.read(request, offset, writer);
             }
-            return volume.takenOver() && !directoryNumbers.gave(handle) ? VolumeContext.absent(request) : -Errno.EBADF;
+            return volume.takenOver() && !directoryNumbers.issuedHere(handle) ? VolumeContext.absent(request) : -Errno.EBADF;
         } catch (StoreException e) {
             return failures.answer("readdir", e);
         }
@@ -348,7 +348,7 @@ public final class AlluxioFileSystem implements FileSystem {
     private @Nullable DirectoryHandle directory(Request request, long node, long handle) throws StoreException {
         volume.checkOwn(node);
         DirectoryHandle open = directories.get(handle);
-        if (open != null || !volume.takenOver() || directoryNumbers.gave(handle)) {
+        if (open != null || !volume.takenOver() || directoryNumbers.issuedHere(handle)) {
             return open;
         }
         Inode inode = volume.find(request, node);

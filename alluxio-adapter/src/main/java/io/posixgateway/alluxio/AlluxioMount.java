@@ -7,7 +7,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
 import io.posixgateway.alluxio.inode.CacheBudget;
 import io.posixgateway.alluxio.recovery.VolumeStateDir;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Map;
@@ -72,7 +72,7 @@ public final class AlluxioMount {
                     10,
                     TimeUnit.SECONDS,
                     new LinkedBlockingQueue<>(),
-                    work -> new FreeThread(work, "cache-budget"));
+                    work -> new UnpinnedThread(work, "cache-budget"));
             balancer.allowCoreThreadTimeOut(true);
             return new Shared(clock, new CacheBudget(Runtime.getRuntime().maxMemory() / HEAP_PART, balancer));
         }

@@ -27,7 +27,7 @@ final class FileOperations {
 
     private final VolumeContext volume;
     private final LongMap<FileHandle> handles = new LongMap<>();
-    private final HandleNumbers numbers = new HandleNumbers();
+    private final HandleIds numbers = new HandleIds();
     private final NoOpenReaders unopened;
 
     FileOperations(VolumeContext volume) {
@@ -241,7 +241,7 @@ final class FileOperations {
      */
     private @Nullable FileHandle opened(Request request, long node, long handle) throws StoreException {
         FileHandle open = handles.get(handle);
-        if (open != null || !volume.takenOver() || numbers.gave(handle)) {
+        if (open != null || !volume.takenOver() || numbers.issuedHere(handle)) {
             volume.checkOwn(node);
             return open;
         }
@@ -260,11 +260,11 @@ final class FileOperations {
 
     /** And was it not used here yet? */
     private boolean isOfEarlierProcess(long handle) {
-        return volume.takenOver() && !numbers.gave(handle) && handles.get(handle) == null;
+        return volume.takenOver() && !numbers.issuedHere(handle) && handles.get(handle) == null;
     }
 
     private int absent(Request request, long handle) {
-        return volume.takenOver() && !numbers.gave(handle) ? VolumeContext.absent(request) : -Errno.EBADF;
+        return volume.takenOver() && !numbers.issuedHere(handle) ? VolumeContext.absent(request) : -Errno.EBADF;
     }
 
     int read(Request request, long node, long handle, long offset, ByteBuffer into) throws StoreException {

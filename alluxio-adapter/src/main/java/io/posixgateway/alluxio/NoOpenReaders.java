@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * read whole by one, or by none for a second. Any thread.
  */
 final class NoOpenReaders {
-    /** The handle in requests for files that the kernel opened by itself. {@link HandleNumbers} never gives it. */
+    /** The handle in requests for files that the kernel opened by itself. {@link HandleIds} never gives it. */
     static final long HANDLE = 0;
 
     private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);

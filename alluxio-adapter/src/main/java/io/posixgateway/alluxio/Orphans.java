@@ -7,7 +7,7 @@ import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongMap;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
@@ -157,7 +157,7 @@ final class Orphans implements AutoCloseable {
 
     private synchronized void copyLater() {
         if (outlivesProcess && thread == null && !closed) {
-            Thread started = new FreeThread(volume.clock.background(this::run), "orphans");
+            Thread started = new UnpinnedThread(volume.clock.background(this::run), "orphans");
             started.start();
             thread = started;
         }

@@ -36,7 +36,7 @@ import io.posixgateway.alluxio.write.FileReplacer;
 import io.posixgateway.alluxio.write.Committer;
 import io.posixgateway.alluxio.write.NameReservations;
 import io.posixgateway.alluxio.write.SpoolFolder;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -95,7 +95,7 @@ final class VolumeContext implements AutoCloseable {
     private final KnownAlluxio alluxio;
     final ClusterChange change;
     private final ThreadPoolExecutor later = new ThreadPoolExecutor(
-            0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new FreeThread(task, "deleted-files"));
+            0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> new UnpinnedThread(task, "deleted-files"));
     private volatile boolean takenOver;
     /** Does nobody change files through this mount? */
     private volatile boolean unchanging;

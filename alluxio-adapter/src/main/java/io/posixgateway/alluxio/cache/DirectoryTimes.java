@@ -8,7 +8,7 @@ import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.PathLocks;
 import io.posixgateway.alluxio.posix.PosixExtras;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Supervised;
@@ -386,7 +386,7 @@ public final class DirectoryTimes implements AutoCloseable {
     /** Guarded by this. */
     private void lookLater() {
         if (thread == null && !closed) {
-            thread = new FreeThread(metadata.clock().background(this::look), "directory-times");
+            thread = new UnpinnedThread(metadata.clock().background(this::look), "directory-times");
             thread.setDaemon(true);
             thread.start();
         }

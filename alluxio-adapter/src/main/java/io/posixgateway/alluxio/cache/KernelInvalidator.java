@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import io.posixgateway.fuse.spi.Name;
@@ -57,7 +57,7 @@ public final class KernelInvalidator implements AutoCloseable {
                 10,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(),
-                task -> new FreeThread(task, "kernel-notices"),
+                task -> new UnpinnedThread(task, "kernel-notices"),
                 new ThreadPoolExecutor.DiscardPolicy());
         teller.allowCoreThreadTimeOut(true);
     }

@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongMap;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -53,7 +53,7 @@ public final class ListingPrefetcher implements AutoCloseable {
                 10,
                 TimeUnit.SECONDS,
                 new ArrayBlockingQueue<>(64),
-                task -> new FreeThread(task, "hot-directories"),
+                task -> new UnpinnedThread(task, "hot-directories"),
                 new ThreadPoolExecutor.DiscardPolicy());
         lister.allowCoreThreadTimeOut(true);
         metadata.whenMissedOften(this::missed);

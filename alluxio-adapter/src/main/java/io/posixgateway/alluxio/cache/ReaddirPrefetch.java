@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.concurrent.ExecutionException;
@@ -31,7 +31,7 @@ public final class ReaddirPrefetch implements AutoCloseable {
                 10,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                task -> new FreeThread(task, "listing-ahead"),
+                task -> new UnpinnedThread(task, "listing-ahead"),
                 new ThreadPoolExecutor.DiscardPolicy());
     }
 

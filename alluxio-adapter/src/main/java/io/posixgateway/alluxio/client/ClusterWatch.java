@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.client;
 
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.concurrent.TimeUnit;
@@ -177,7 +177,7 @@ final class ClusterWatch {
         boolean wasAway = away;
         boolean asks = !wasAway || clock.nanos() - awayNanos >= AWAY_NANOS;
         if (asks && looking.compareAndSet(false, true)) {
-            new FreeThread(clock.background(this::look), "cluster-watch").start();
+            new UnpinnedThread(clock.background(this::look), "cluster-watch").start();
         }
         return wasAway;
     }

@@ -16,7 +16,7 @@ import alluxio.grpc.ServiceVersionClientServiceGrpc;
 import alluxio.master.MasterClientContext;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.util.ConfigurationUtils;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.time.Clock;
 import java.net.InetSocketAddress;
 import java.util.EnumSet;
@@ -101,7 +101,7 @@ final class MasterConnection implements AutoCloseable {
 
         private void endIfUnused() {
             if (dropped && calls == 0) {
-                new FreeThread(channel::shutdown, "alluxio-master-end").start(); // waits for seconds
+                new UnpinnedThread(channel::shutdown, "alluxio-master-end").start(); // waits for seconds
             }
         }
     }
@@ -109,7 +109,7 @@ final class MasterConnection implements AutoCloseable {
     /** An attempt to connect, and its end. */
     private final class Attempt {
         private final CountDownLatch over = new CountDownLatch(1);
-        private final FreeThread thread = new FreeThread(this::run, "alluxio-master");
+        private final UnpinnedThread thread = new UnpinnedThread(this::run, "alluxio-master");
         private final long timeoutNanos;
         private volatile AlluxioStatusException failure =
                 new DeadlineExceededException("Alluxio's master does not answer");

@@ -7,7 +7,7 @@ import alluxio.grpc.BlockWorkerGrpc;
 import alluxio.grpc.CacheRequest;
 import alluxio.network.TieredIdentityFactory;
 import alluxio.wire.WorkerNetAddress;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -36,7 +36,7 @@ final class PassiveCache implements AutoCloseable {
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(MOST_WAITING),
-            task -> new FreeThread(task, "passive-cache"),
+            task -> new UnpinnedThread(task, "passive-cache"),
             new ThreadPoolExecutor.DiscardPolicy());
 
     PassiveCache(WorkerConnections connections, WorkerHealth watch) {

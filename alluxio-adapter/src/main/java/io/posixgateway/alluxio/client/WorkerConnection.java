@@ -12,7 +12,7 @@ import alluxio.grpc.GrpcServerAddress;
 import alluxio.security.user.UserState;
 import alluxio.util.network.NetworkAddressUtils;
 import alluxio.wire.WorkerNetAddress;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -106,14 +106,14 @@ final class WorkerConnection implements AutoCloseable {
 
         private void endIfUnused() {
             if (dropped && calls == 0) {
-                new FreeThread(channel::shutdown, "alluxio-worker-end").start(); // waits for seconds
+                new UnpinnedThread(channel::shutdown, "alluxio-worker-end").start(); // waits for seconds
             }
         }
     }
 
     /** Opening one, and how that ended. */
     private final class Attempt {
-        private final FreeThread thread = new FreeThread(this::run, "alluxio-worker");
+        private final UnpinnedThread thread = new UnpinnedThread(this::run, "alluxio-worker");
         private final long beganNanos = clock.nanos();
 
         // Guarded by the outer object.

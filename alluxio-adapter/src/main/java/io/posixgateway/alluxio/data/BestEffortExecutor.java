@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -21,7 +21,7 @@ final class BestEffortExecutor implements AutoCloseable {
                 10,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),
-                task -> new FreeThread(task, name),
+                task -> new UnpinnedThread(task, name),
                 new ThreadPoolExecutor.AbortPolicy());
     }
 

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.data;
 
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.time.Supervised;
 import java.util.List;
@@ -53,7 +53,7 @@ final class LruReporter implements AutoCloseable {
     synchronized void start() {
         if (thread == null) {
             Runnable work = Supervised.periodically(clock, PAUSE_NANOS, "Looking after block files", this::look);
-            Thread started = new FreeThread(work, "used-blocks");
+            Thread started = new UnpinnedThread(work, "used-blocks");
             started.start();
             thread = started;
         }

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.recovery;
 
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.channels.ClosedChannelException;
@@ -62,7 +62,7 @@ final class JournalFile {
      */
     record Disk(@Nullable Reserve reserve, boolean isLocked, Executor waiting, Steps steps) {
         static Disk of(@Nullable Reserve reserve, boolean isLocked) {
-            return new Disk(reserve, isLocked, task -> new FreeThread(task, "journal-compaction").start(), step -> {});
+            return new Disk(reserve, isLocked, task -> new UnpinnedThread(task, "journal-compaction").start(), step -> {});
         }
     }
 

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.recovery;
 
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.time.Clock;
 import java.util.HashMap;
 import java.util.List;
@@ -65,7 +65,7 @@ public final class RetryQueue {
             queued.again = true;
         } else if (!closed) {
             Entry entry = new Entry(name, task, pauseNanos);
-            new FreeThread(clock.background(entry::run), name).start();
+            new UnpinnedThread(clock.background(entry::run), name).start();
             entries.put(name, entry); // it cannot end before, and is not there if the process gets no more threads
         }
     }

@@ -71,7 +71,7 @@ final class Capacity {
         StatFs figures = new StatFs();
         int result = -Errno.EIO;
         try {
-            result = files.statfs(OwnRequest.INSTANCE, FileSystem.ROOT, figures);
+            result = files.statfs(InternalRequest.INSTANCE, FileSystem.ROOT, figures);
         } finally {
             answered(result, figures);
         }

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.control.AttachRequest;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.session.KernelConnection;
 import io.posixgateway.fuse.session.RequestTimeout;
 import io.posixgateway.fuse.session.UringRefusal;
@@ -151,7 +151,7 @@ public final class Diagnosis {
                     .append(", beside ")
                     .append(volume.session().metrics().delayed())
                     .append(" delayed by its limits\n");
-            for (RequestUnderWay request : volume.session().underWay(0)) {
+            for (InFlightRequest request : volume.session().inFlight(0)) {
                 text.append("  ").append(request).append('\n');
             }
         }

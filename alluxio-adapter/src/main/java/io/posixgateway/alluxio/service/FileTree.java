@@ -64,10 +64,10 @@ final class FileTree {
         try (Held held = new Held()) {
             for (Name name : names(path, codec)) {
                 Entry entry = new Entry();
-                int result = files.lookup(OwnRequest.INSTANCE, node, name, entry);
+                int result = files.lookup(InternalRequest.INSTANCE, node, name, entry);
                 if (result == -Errno.ENOENT || (result == 0 && entry.node == 0)) {
                     entry.clear();
-                    result = files.mkdir(OwnRequest.INSTANCE, node, name, mode, entry);
+                    result = files.mkdir(InternalRequest.INSTANCE, node, name, mode, entry);
                     changed = true;
                 }
                 check(result, path);
@@ -96,7 +96,7 @@ final class FileTree {
             if (recursive) {
                 empty(node, path, 0);
             }
-            check(files.rmdir(OwnRequest.INSTANCE, parent, last(names)), path);
+            check(files.rmdir(InternalRequest.INSTANCE, parent, last(names)), path);
             return true;
         } catch (TreeException e) {
             if (e.errno() == Errno.ENOENT) {
@@ -113,9 +113,9 @@ final class FileTree {
                 try (Held held = new Held()) {
                     empty(held.lookup(node, child.name(), path).node, path, depth + 1);
                 }
-                check(files.rmdir(OwnRequest.INSTANCE, node, child.name()), path);
+                check(files.rmdir(InternalRequest.INSTANCE, node, child.name()), path);
             } else {
-                check(files.unlink(OwnRequest.INSTANCE, node, child.name()), path);
+                check(files.unlink(InternalRequest.INSTANCE, node, child.name()), path);
             }
         }
     }
@@ -142,7 +142,7 @@ final class FileTree {
     private int renameInto(List<Name> from, String path, long newParent, Name newName) throws TreeException {
         try (Held held = new Held()) {
             long parent = held.nodeOf(parents(from), path);
-            return files.rename(OwnRequest.INSTANCE, parent, last(from), newParent, newName, Stat.RENAME_NOREPLACE);
+            return files.rename(InternalRequest.INSTANCE, parent, last(from), newParent, newName, Stat.RENAME_NOREPLACE);
         } catch (TreeException e) {
             return -e.errno();
         }
@@ -160,7 +160,7 @@ final class FileTree {
         List<Name> names = names(path, codec);
         try (Held held = new Held()) {
             if (names.isEmpty()) {
-                check(files.getattr(OwnRequest.INSTANCE, FileSystem.ROOT, 0, new Attributes()), path);
+                check(files.getattr(InternalRequest.INSTANCE, FileSystem.ROOT, 0, new Attributes()), path);
                 walkFolder(FileSystem.ROOT, "", progress, 0);
             } else {
                 long parent = held.nodeOf(parents(names), path);
@@ -202,17 +202,17 @@ final class FileTree {
 
     private List<Child> children(long node, String path) throws TreeException {
         OpenReply open = new OpenReply();
-        check(files.opendir(OwnRequest.INSTANCE, node, 0, open), path);
+        check(files.opendir(InternalRequest.INSTANCE, node, 0, open), path);
         try {
             Listing listing = new Listing();
             int before;
             do {
                 before = listing.count;
-                check(files.readdir(OwnRequest.INSTANCE, node, open.handle, listing.next, listing), path);
+                check(files.readdir(InternalRequest.INSTANCE, node, open.handle, listing.next, listing), path);
             } while (listing.count > before);
             return listing.children;
         } finally {
-            files.releasedir(OwnRequest.INSTANCE, node, open.handle);
+            files.releasedir(InternalRequest.INSTANCE, node, open.handle);
         }
     }
 
@@ -270,7 +270,7 @@ final class FileTree {
 
         Entry lookup(long parent, Name name, String path) throws TreeException {
             Entry entry = new Entry();
-            int result = files.lookup(OwnRequest.INSTANCE, parent, name, entry);
+            int result = files.lookup(InternalRequest.INSTANCE, parent, name, entry);
             check(result == 0 && entry.node == 0 ? -Errno.ENOENT : result, path);
             add(entry.node);
             return entry;

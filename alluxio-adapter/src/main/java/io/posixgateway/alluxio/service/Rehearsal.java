@@ -67,18 +67,18 @@ public final class Rehearsal {
     /** Files of a directory, as far as they are few, else of those in it. What is looked up is kept until the end. */
     private static void gather(FileSystem files, long directory, int levels, List<Place> few) {
         OpenReply open = new OpenReply();
-        if (files.opendir(OwnRequest.INSTANCE, directory, 0, open) != 0) {
+        if (files.opendir(InternalRequest.INSTANCE, directory, 0, open) != 0) {
             return;
         }
         First first = new First();
-        files.readdir(OwnRequest.INSTANCE, directory, open.handle, 0, first);
-        files.releasedir(OwnRequest.INSTANCE, directory, open.handle);
+        files.readdir(InternalRequest.INSTANCE, directory, open.handle, 0, first);
+        files.releasedir(InternalRequest.INSTANCE, directory, open.handle);
         first.regular.forEach(name -> few.add(new Place(directory, name)));
         for (Name name : first.directories) {
             Entry entry = new Entry();
             if (few.size() < NAMES
                     && levels > 1
-                    && files.lookup(OwnRequest.INSTANCE, directory, name, entry) == 0
+                    && files.lookup(InternalRequest.INSTANCE, directory, name, entry) == 0
                     && entry.node != 0) {
                 gather(files, entry.node, levels - 1, few);
             }
@@ -88,17 +88,17 @@ public final class Rehearsal {
     /** False: not again. Others may be at work on the file. */
     private static boolean visited(FileSystem files, Place file, ByteBuffer bytes) {
         Entry entry = new Entry();
-        if (files.lookup(OwnRequest.INSTANCE, file.directory(), file.name(), entry) != 0 || entry.node == 0) {
+        if (files.lookup(InternalRequest.INSTANCE, file.directory(), file.name(), entry) != 0 || entry.node == 0) {
             return false;
         }
         OpenReply open = new OpenReply();
-        boolean opened = files.getattr(OwnRequest.INSTANCE, entry.node, 0, entry.attributes) == 0
+        boolean opened = files.getattr(InternalRequest.INSTANCE, entry.node, 0, entry.attributes) == 0
                 && Stat.isRegular(entry.attributes.mode)
-                && files.open(OwnRequest.INSTANCE, entry.node, Stat.O_RDONLY, open) == 0;
+                && files.open(InternalRequest.INSTANCE, entry.node, Stat.O_RDONLY, open) == 0;
         int count = -1;
         if (opened) {
-            count = files.read(OwnRequest.INSTANCE, entry.node, open.handle, 0, bytes);
-            files.release(OwnRequest.INSTANCE, entry.node, open.handle);
+            count = files.read(InternalRequest.INSTANCE, entry.node, open.handle, 0, bytes);
+            files.release(InternalRequest.INSTANCE, entry.node, open.handle);
         }
         files.forget(entry.node, 1);
         return count >= 0;

@@ -9,7 +9,7 @@ import io.posixgateway.alluxio.client.RunningListings;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.control.AttachRequest;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.time.Supervised;
@@ -72,8 +72,8 @@ public final class ServedVolume {
     /** What the watchdog sees of it. */
     private record Watching(AlluxioFileSystem files, FuseSession session) implements VolumeWatch.Watched {
         @Override
-        public List<RequestUnderWay> underWay(long atLeastNanos) {
-            return session.underWay(atLeastNanos);
+        public List<InFlightRequest> inFlight(long atLeastNanos) {
+            return session.inFlight(atLeastNanos);
         }
 
         @Override

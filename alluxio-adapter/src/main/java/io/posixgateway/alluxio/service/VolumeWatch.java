@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.client.RunningListings;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.time.Supervised;
 import java.io.IOException;
 import java.util.HashSet;
@@ -36,7 +36,7 @@ public final class VolumeWatch {
     /** What is looked after. Nothing of it waits for the mount or for Alluxio. */
     interface Watched {
         /** Requests that came at least so long ago and are not answered. */
-        List<RequestUnderWay> underWay(long atLeastNanos);
+        List<InFlightRequest> inFlight(long atLeastNanos);
 
         /** Interrupts the call to Alluxio that a request waits for, if it does so for so long. */
         boolean interrupt(long unique, long atLeastNanos);
@@ -70,7 +70,7 @@ public final class VolumeWatch {
     void look() {
         Set<Long> old = new HashSet<>();
         Set<Long> again = new HashSet<>();
-        for (RequestUnderWay request : watched.underWay(limits.shortestNanos())) {
+        for (InFlightRequest request : watched.inFlight(limits.shortestNanos())) {
             if (over(request.ageNanos(), limits.slowNanos())) {
                 old.add(request.unique());
                 if (!named.contains(request.unique())) {
@@ -93,7 +93,7 @@ public final class VolumeWatch {
     }
 
     /** Was a call of this request interrupted, now or before? */
-    private boolean interruptedIfLong(RequestUnderWay request) {
+    private boolean interruptedIfLong(InFlightRequest request) {
         boolean before = interruptedOnce.contains(request.unique());
         long limit = limits.interruptNanos(request, before);
         if (!over(request.remoteNanos(), limit) || !watched.interrupt(request.unique(), limit)) {
@@ -117,7 +117,7 @@ public final class VolumeWatch {
     }
 
     /** Tried with each look until it is done: what is in its way may be corrected. */
-    private void abort(RequestUnderWay request) {
+    private void abort(InFlightRequest request) {
         if (aborted) {
             return;
         }
@@ -140,7 +140,7 @@ public final class VolumeWatch {
     }
 
     /** One text for one request. */
-    private String describe(RequestUnderWay request) {
+    private String describe(InFlightRequest request) {
         String path = watched.pathOf(request.node());
         StringBuilder text = new StringBuilder(400)
                 .append("Volume ")

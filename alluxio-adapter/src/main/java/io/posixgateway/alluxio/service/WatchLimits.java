@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 
 /**
  * How long a request may take before the watchdog acts; 0: it never does.
@@ -35,7 +35,7 @@ public record WatchLimits(long slowNanos, long interruptNanos, long abortNanos) 
      *
      * @param before was a call of this request interrupted already?
      */
-    long interruptNanos(RequestUnderWay request, boolean before) {
+    long interruptNanos(InFlightRequest request, boolean before) {
         if (!request.callerInterrupted()) {
             return request.unlimited() ? 0 : interruptNanos;
         }

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * How many threads a gateway has while 64 readers read small files for the first time: those of the JVM included. On a busy machine
- * requests take longer than a second, and get threads in the place of theirs; how many, HandoverPoolTest says, on a clock of its own.
+ * requests take longer than a second, and get threads in the place of theirs; how many, BlockingPoolTest says, on a clock of its own.
  */
 class ThreadsIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -28,16 +28,16 @@ class FileTreeTest {
         long node = FileSystem.ROOT;
         for (Name part : FileTree.names(folder, NameCodec.ESCAPED)) {
             var entry = new io.posixgateway.fuse.spi.Entry();
-            assertThat(files.lookup(OwnRequest.INSTANCE, node, part, entry)).isZero();
+            assertThat(files.lookup(InternalRequest.INSTANCE, node, part, entry)).isZero();
             node = entry.node;
         }
         var reply = new FileSystem.CreateReply();
-        assertThat(files.create(OwnRequest.INSTANCE, node, Name.of(name), 0644, 2, reply))
+        assertThat(files.create(InternalRequest.INSTANCE, node, Name.of(name), 0644, 2, reply))
                 .isZero();
         ByteBuffer data = ByteBuffer.allocateDirect(bytes);
-        assertThat(files.write(OwnRequest.INSTANCE, reply.entry.node, reply.open.handle, 0, data))
+        assertThat(files.write(InternalRequest.INSTANCE, reply.entry.node, reply.open.handle, 0, data))
                 .isEqualTo(bytes);
-        files.release(OwnRequest.INSTANCE, reply.entry.node, reply.open.handle);
+        files.release(InternalRequest.INSTANCE, reply.entry.node, reply.open.handle);
     }
 
     @Test

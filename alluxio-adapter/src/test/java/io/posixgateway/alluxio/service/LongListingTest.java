@@ -9,7 +9,7 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;
 import java.util.List;
@@ -34,8 +34,8 @@ class LongListingTest {
 
     private final class Watching implements VolumeWatch.Watched {
         @Override
-        public List<RequestUnderWay> underWay(long atLeastNanos) {
-            return mount.requests().underWay(atLeastNanos);
+        public List<InFlightRequest> inFlight(long atLeastNanos) {
+            return mount.requests().inFlight(atLeastNanos);
         }
 
         @Override

@@ -113,11 +113,11 @@ class ServeIT {
         Entry entry = new Entry();
         try (AlluxioFileSystem beside = volumes.openBeside(place, options)) {
             Rehearsal.use(beside, Clock.system());
-            beside.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, Name.of("file"), entry);
+            beside.lookup(InternalRequest.INSTANCE, FileSystem.ROOT, Name.of("file"), entry);
             assertThat(entry.node).isZero();
         }
         try (AlluxioFileSystem served = volumes.open(place, options)) {
-            assertThat(served.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, Name.of("file"), entry))
+            assertThat(served.lookup(InternalRequest.INSTANCE, FileSystem.ROOT, Name.of("file"), entry))
                     .isZero();
             assertThat(entry.node).isNotZero();
         }

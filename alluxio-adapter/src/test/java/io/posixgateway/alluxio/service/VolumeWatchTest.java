@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.service;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.RunningListings;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -14,14 +14,14 @@ class VolumeWatchTest {
     private static final long SECOND = 1_000_000_000L;
     private static final long NODE = 7;
 
-    private final List<RequestUnderWay> requests = new ArrayList<>();
+    private final List<InFlightRequest> requests = new ArrayList<>();
     private final List<Long> interrupted = new ArrayList<>();
     private int aborts;
     private int refusedAborts;
 
     private final class Requests implements VolumeWatch.Watched {
         @Override
-        public List<RequestUnderWay> underWay(long atLeastNanos) {
+        public List<InFlightRequest> inFlight(long atLeastNanos) {
             return requests.stream()
                     .filter(request -> request.ageNanos() >= atLeastNanos)
                     .toList();
@@ -77,7 +77,7 @@ class VolumeWatchTest {
 
     private void request(
             long unique, Opcode opcode, boolean signalled, long ageSeconds, long remoteSeconds, long node) {
-        requests.add(new RequestUnderWay(
+        requests.add(new InFlightRequest(
                 unique,
                 opcode,
                 node,

@@ -75,15 +75,15 @@ class WarmupIT {
     private void shown(String folder, String name, int bytes) throws TreeException {
         tree.makeDirectory("/" + folder, 0755);
         Entry entry = new Entry();
-        assertThat(files.lookup(OwnRequest.INSTANCE, FileSystem.ROOT, Name.of(folder), entry))
+        assertThat(files.lookup(InternalRequest.INSTANCE, FileSystem.ROOT, Name.of(folder), entry))
                 .isZero();
         FileSystem.CreateReply reply = new FileSystem.CreateReply();
-        assertThat(files.create(OwnRequest.INSTANCE, entry.node, Name.of(name), 0644, 2, reply))
+        assertThat(files.create(InternalRequest.INSTANCE, entry.node, Name.of(name), 0644, 2, reply))
                 .isZero();
         ByteBuffer content = ByteBuffer.allocateDirect(bytes);
-        assertThat(files.write(OwnRequest.INSTANCE, reply.entry.node, reply.open.handle, 0, content))
+        assertThat(files.write(InternalRequest.INSTANCE, reply.entry.node, reply.open.handle, 0, content))
                 .isEqualTo(bytes);
-        files.release(OwnRequest.INSTANCE, reply.entry.node, reply.open.handle);
+        files.release(InternalRequest.INSTANCE, reply.entry.node, reply.open.handle);
     }
 
     /** The real store, but that its master takes no load. */

@@ -4,10 +4,10 @@ import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.DispatchOptions;
 import io.posixgateway.fuse.dispatch.Dispatcher;
 import io.posixgateway.fuse.dispatch.MemoryExchange;
-import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
+import io.posixgateway.fuse.dispatch.MemoryExchange.Offload;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.dispatch.Message;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
@@ -83,7 +83,7 @@ public final class FuseRequests implements AutoCloseable {
 
     private <T> T ask(Parts parts, Reader<T> reader) {
         MemoryExchange pooled = spare.poll();
-        MemoryExchange exchange = pooled == null ? MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME) : pooled;
+        MemoryExchange exchange = pooled == null ? MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME) : pooled;
         long unique = uniques.addAndGet(2);
         exchange.asProcess(pid);
         exchange.ask(parts.opcode.code(), unique, parts.node, parts.arguments, parts.data);
@@ -447,7 +447,7 @@ public final class FuseRequests implements AutoCloseable {
     public long signal(Thread asking) throws InterruptedException {
         Eventually.holds("it asks", () -> inFlight.containsKey(asking));
         long unique = inFlight.getOrDefault(asking, 0L);
-        MemoryExchange signal = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        MemoryExchange signal = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
         byte[] arguments = new Message().int64(unique).done();
         signal.ask(Opcode.INTERRUPT.code(), uniques.addAndGet(2), 0, arguments, Message.NOTHING);
         dispatcher.handle(signal);
@@ -455,8 +455,8 @@ public final class FuseRequests implements AutoCloseable {
     }
 
     /** As the watchdog sees the requests. */
-    public List<RequestUnderWay> underWay(long atLeastNanos) {
-        return dispatcher.underWay(atLeastNanos);
+    public List<InFlightRequest> inFlight(long atLeastNanos) {
+        return dispatcher.inFlight(atLeastNanos);
     }
 
     /** As the watchdog ends the call that a request waits for. */

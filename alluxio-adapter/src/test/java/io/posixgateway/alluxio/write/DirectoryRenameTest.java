@@ -19,7 +19,7 @@ import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.Stacks;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -187,7 +187,7 @@ class DirectoryRenameTest {
 
     @Test
     @Timeout(60)
-    void renameThatFails_endsWhenTheFilesUnderWayHaveMoved() throws Exception {
+    void renameThatFails_endsWhenTheFilesInFlightHaveMoved() throws Exception {
         MemoryCluster cluster = tree();
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             StoreFaults.Held moving =
@@ -217,8 +217,8 @@ class DirectoryRenameTest {
                     mount.faults().on(StoreCall.RENAME).at("/b").hold();
             AsyncCall renaming = AsyncCall.start(() -> mount.rename("/old", "/new"));
             moving.await();
-            Eventually.holds("it is waited for without limit", () -> mount.requests().underWay(0).stream()
-                    .anyMatch(RequestUnderWay::unlimited));
+            Eventually.holds("it is waited for without limit", () -> mount.requests().inFlight(0).stream()
+                    .anyMatch(InFlightRequest::unlimited));
             moving.open();
             assertThat(renaming.awaitErrno()).isZero();
         }

@@ -14,7 +14,7 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.file.Path;
@@ -132,7 +132,7 @@ class LostHideTest {
                     .loseRequest();
             AsyncCall unlinking = AsyncCall.start(() -> next.unlink("/dir/other"));
             Eventually.holds(
-                    "it waits", () -> next.requests().underWay(0).stream().anyMatch(LostHideTest::waits));
+                    "it waits", () -> next.requests().inFlight(0).stream().anyMatch(LostHideTest::waits));
             next.requests().interrupt(unlinking.thread());
             assertThat(unlinking.awaitErrno()).isIn(Errno.EIO, Errno.EINTR);
             hangs.open();
@@ -144,7 +144,7 @@ class LostHideTest {
         killed.close();
     }
 
-    private static boolean waits(RequestUnderWay request) {
+    private static boolean waits(InFlightRequest request) {
         Thread thread = request.thread();
         return request.opcode() == Opcode.UNLINK
                 && thread != null

@@ -15,7 +15,7 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.Moment;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.file.Files;
@@ -483,7 +483,7 @@ class ObjectStoreReplacementTest {
             return asked.getCount() == 0;
         });
         AsyncCall unlinking = AsyncCall.start(() -> mount.unlink("/dir/temporary"));
-        Eventually.holds("it waits", () -> mount.requests().underWay(0).stream()
+        Eventually.holds("it waits", () -> mount.requests().inFlight(0).stream()
                 .anyMatch(ObjectStoreReplacementTest::waitsForOtherThread));
         mount.requests().interrupt(unlinking.thread());
         assertThat(unlinking.awaitErrno()).isIn(Errno.EIO, Errno.EINTR);
@@ -495,7 +495,7 @@ class ObjectStoreReplacementTest {
         });
     }
 
-    private static boolean waitsForOtherThread(RequestUnderWay request) {
+    private static boolean waitsForOtherThread(InFlightRequest request) {
         Thread thread = request.thread();
         return request.opcode() == Opcode.UNLINK
                 && thread != null

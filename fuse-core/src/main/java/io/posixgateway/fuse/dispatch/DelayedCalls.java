@@ -29,7 +29,7 @@ final class DelayedCalls {
 
     private final long maxCopyBytes;
     private final SessionMetrics metrics;
-    private final HandoverPool.Later later;
+    private final BlockingPool.Later later;
     // Guarded by this.
     private final @Nullable LimitQueue requests;
     private final @Nullable LimitQueue bytes;
@@ -44,7 +44,7 @@ final class DelayedCalls {
         void comes(Call call);
     }
 
-    DelayedCalls(RateLimit limit, SessionMetrics metrics, HandoverPool.Later later) {
+    DelayedCalls(RateLimit limit, SessionMetrics metrics, BlockingPool.Later later) {
         long now = metrics.clock().nanos();
         this.requests = LimitQueue.of(limit.requestsPerSecond(), now);
         this.bytes = LimitQueue.of(limit.bytesPerSecond(), now);
@@ -54,7 +54,7 @@ final class DelayedCalls {
     }
 
     /** Null where nothing is limited. */
-    static @Nullable DelayedCalls of(RateLimit limit, SessionMetrics metrics, HandoverPool.Later later) {
+    static @Nullable DelayedCalls of(RateLimit limit, SessionMetrics metrics, BlockingPool.Later later) {
         return limit.isSet() ? new DelayedCalls(limit, metrics, later) : null;
     }
 

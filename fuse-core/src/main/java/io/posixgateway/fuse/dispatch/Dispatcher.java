@@ -42,7 +42,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private final SessionMetrics metrics;
     private final boolean readOnly;
     private final String name;
-    private final HandoverPool pool;
+    private final BlockingPool pool;
     private final WaitingCalls waiting = new WaitingCalls();
     /** Null: nothing is limited. */
     private final @Nullable DelayedCalls delayed;
@@ -56,7 +56,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private volatile boolean closing;
 
     public Dispatcher(FileSystem fileSystem, InitHandler init, SessionMetrics metrics, DispatchOptions options) {
-        this(fileSystem, init, metrics, options, HandoverPool.later());
+        this(fileSystem, init, metrics, options, BlockingPool.later());
     }
 
     /** @param later looks after threads that are stuck, and ends delays */
@@ -65,11 +65,11 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
             InitHandler init,
             SessionMetrics metrics,
             DispatchOptions options,
-            HandoverPool.Later later) {
+            BlockingPool.Later later) {
         this.metrics = metrics;
         this.readOnly = options.readOnly();
         this.name = options.name();
-        this.pool = new HandoverPool(options.poolThreads(), metrics, later);
+        this.pool = new BlockingPool(options.poolThreads(), metrics, later);
         this.delayed = DelayedCalls.of(options.limit(), metrics, later);
         Operations.Builder table = new Operations.Builder()
                 .on(Opcode.INIT, call -> init.init(call.exchange()))
@@ -95,7 +95,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         }
         int result = execute(call);
         if (result == FileSystem.WOULD_WAIT) {
-            handOver(call);
+            offload(call);
         } else {
             finish(call, result);
         }
@@ -134,12 +134,12 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         }
     }
 
-    private void handOver(Call call) {
+    private void offload(Call call) {
         if (leaving && call.opcode.answered()) {
             leave(call);
             return;
         }
-        if (letWait(call, call.exchange().handOver())) {
+        if (letWait(call, call.exchange().offload())) {
             toPool(call);
         } else {
             finishWaiting(call);
@@ -152,7 +152,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
             limit.add(call, this::toPool, false);
             endDelays();
         } else if (hold(call, limit)) {
-            handOver(call);
+            offload(call);
         }
     }
 
@@ -316,14 +316,14 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     /** The requests that came at least so long ago and are not answered; time that a limit took is none of theirs. Any thread. */
-    public List<RequestUnderWay> underWay(long atLeastNanos) {
-        List<RequestUnderWay> found = new ArrayList<>();
+    public List<InFlightRequest> inFlight(long atLeastNanos) {
+        List<InFlightRequest> found = new ArrayList<>();
         long now = metrics.nanos();
         for (Call call : calls) {
             long began = call.beganNanos;
             if (began != Call.IDLE && !call.delayed && now - began >= atLeastNanos) {
                 RemoteCalls remote = call.remote;
-                RequestUnderWay seen = new RequestUnderWay(
+                InFlightRequest seen = new InFlightRequest(
                         call.unique(),
                         call.opcode,
                         call.node,

@@ -138,7 +138,7 @@ public final class Native {
     /** The calling thread's number, for {@link #wakeThread}. */
     public static native int currentThread();
 
-    /** Lets this thread run wherever the process's first one may; see {@link FreeThread}. */
+    /** Lets this thread run wherever the process's first one may; see {@link UnpinnedThread}. */
     static native int leaveSeat();
 
     /** Makes a blocking native of that thread return EINTR. May come too early: repeat until it has been seen. */

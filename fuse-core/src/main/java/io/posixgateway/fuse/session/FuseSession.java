@@ -3,7 +3,7 @@ package io.posixgateway.fuse.session;
 import io.posixgateway.fuse.dispatch.DispatchOptions;
 import io.posixgateway.fuse.dispatch.Dispatcher;
 import io.posixgateway.fuse.dispatch.RequestRecord;
-import io.posixgateway.fuse.dispatch.RequestUnderWay;
+import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.jni.NativeLoader;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -264,9 +264,9 @@ public final class FuseSession implements AutoCloseable {
         return kernel;
     }
 
-    /** See {@link Dispatcher#underWay}. */
-    public List<RequestUnderWay> underWay(long atLeastNanos) {
-        return dispatcher.underWay(atLeastNanos);
+    /** See {@link Dispatcher#inFlight}. */
+    public List<InFlightRequest> inFlight(long atLeastNanos) {
+        return dispatcher.inFlight(atLeastNanos);
     }
 
     /** See {@link Dispatcher#interruptRemote}. */

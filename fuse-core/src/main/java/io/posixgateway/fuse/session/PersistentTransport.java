@@ -6,7 +6,7 @@ import io.posixgateway.fuse.session.SessionOptions.Feature;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.transport.DevFuseTransport;
 import io.posixgateway.fuse.transport.RingMemory;
-import io.posixgateway.fuse.transport.Sizes;
+import io.posixgateway.fuse.transport.TransportConfig;
 import io.posixgateway.fuse.transport.Transport;
 import io.posixgateway.fuse.transport.UringTransport;
 import java.nio.ByteBuffer;
@@ -24,10 +24,10 @@ final class PersistentTransport {
     private final boolean negotiated;
     private final boolean resends;
     private final int cloneFd;
-    private final Sizes sizes;
+    private final TransportConfig sizes;
     private final @Nullable RingMemory rings;
 
-    private PersistentTransport(boolean negotiated, boolean resends, int cloneFd, Sizes sizes, @Nullable RingMemory rings) {
+    private PersistentTransport(boolean negotiated, boolean resends, int cloneFd, TransportConfig sizes, @Nullable RingMemory rings) {
         this.negotiated = negotiated;
         this.resends = resends;
         this.cloneFd = cloneFd;
@@ -74,7 +74,7 @@ final class PersistentTransport {
             throws MountException {
         TransportChooser chooser = new TransportChooser(options);
         Negotiated earlier = memory.negotiated();
-        Sizes sizes = chooser.sizes();
+        TransportConfig sizes = chooser.sizes();
         if (earlier != null) {
             return earlier.has(InitFeature.OVER_IO_URING)
                     ? taken(sizes.withDepth(memory.ringDepth()), memory, kept, resends)
@@ -94,7 +94,7 @@ final class PersistentTransport {
         return new PersistentTransport(false, resends, kept.cloneFd(), sizes, rings);
     }
 
-    private static PersistentTransport taken(Sizes sizes, SessionMemory memory, PersistentSession kept, boolean resends)
+    private static PersistentTransport taken(TransportConfig sizes, SessionMemory memory, PersistentSession kept, boolean resends)
             throws MountException {
         long address = memory.earlierRings(UringTransport.memoryBytes(sizes));
         RingMemory rings = RingMemory.kept(address, true, memory::files);

@@ -7,7 +7,7 @@ import io.posixgateway.fuse.session.SessionOptions.Feature;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.transport.DevFuseTransport;
 import io.posixgateway.fuse.transport.LibfuseTransport;
-import io.posixgateway.fuse.transport.Sizes;
+import io.posixgateway.fuse.transport.TransportConfig;
 import io.posixgateway.fuse.transport.Transport;
 import io.posixgateway.fuse.transport.UringTransport;
 import java.io.IOException;
@@ -72,11 +72,11 @@ final class TransportChooser {
         };
     }
 
-    Sizes sizes() {
+    TransportConfig sizes() {
         int cpus = Runtime.getRuntime().availableProcessors();
         int threads = options.threads() > 0 ? options.threads() : Math.min(2 * cpus, 16);
         int depth = options.queueDepth() > 0 ? options.queueDepth() : Math.min(80, Math.max(8, 320 / Uring.queues()));
         boolean standBack = !options.off().containsKey(Feature.STAND_BACK);
-        return new Sizes(options.maxWriteBytes(), threads, depth, options.spinMicros(), standBack);
+        return new TransportConfig(options.maxWriteBytes(), threads, depth, options.spinMicros(), standBack);
     }
 }

@@ -44,7 +44,7 @@ public final class DevFuseTransport implements Transport {
             List<Integer> clones,
             @Nullable Integer oneOnly,
             boolean negotiated,
-            Sizes sizes,
+            TransportConfig sizes,
             SessionMetrics metrics) {
         this.fd = fd;
         this.clones = clones;
@@ -67,7 +67,7 @@ public final class DevFuseTransport implements Transport {
      *
      * @param fd of a mounted connection; borrowed
      */
-    public static DevFuseTransport own(int fd, Sizes sizes, SessionMetrics metrics) {
+    public static DevFuseTransport own(int fd, TransportConfig sizes, SessionMetrics metrics) {
         List<Integer> clones = new ArrayList<>();
         for (int i = 1; i < sizes.threads(); i++) {
             int clone = Native.cloneDevice(fd);
@@ -86,7 +86,7 @@ public final class DevFuseTransport implements Transport {
      *     receive from fd, as the kernel sends again what this process will not answer
      * @param negotiated INIT was answered by an earlier process
      */
-    public static DevFuseTransport kept(int fd, int clone, boolean negotiated, Sizes sizes, SessionMetrics metrics) {
+    public static DevFuseTransport kept(int fd, int clone, boolean negotiated, TransportConfig sizes, SessionMetrics metrics) {
         List<Integer> clones = clone < 0 ? List.of() : List.of(clone);
         DevFuseTransport transport =
                 new DevFuseTransport(fd, clones, clone < 0 ? fd : clone, negotiated, sizes, metrics);

@@ -48,7 +48,7 @@ final class DeviceReaders {
             if (slot == null) {
                 throw new IllegalArgumentException("fewer slots than threads");
             }
-            readers.add(new Reader(new Lane(fd, slot)));
+            readers.add(new Reader(new DeviceWorker(fd, slot)));
         }
         running = new CountDownLatch(readers.size());
         Native.installWake();
@@ -89,11 +89,11 @@ final class DeviceReaders {
     }
 
     private final class Reader {
-        private final Lane lane;
+        private final DeviceWorker lane;
         /** 0: not running. */
         private volatile int thread;
 
-        Reader(Lane lane) {
+        Reader(DeviceWorker lane) {
             this.lane = lane;
         }
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>On /dev/fuse and libfuse a message is contiguous: header, arguments, payload. On io_uring the three lie apart, and the
  * reply's body overwrites the payload: <b>whoever needs a name copies it before anything is put into the reply.</b>
  *
- * <p>Exactly one of {@link #reply}, {@link #noReply} and {@link #leave} is called per request, on any thread if {@link #handOver} or
+ * <p>Exactly one of {@link #reply}, {@link #noReply} and {@link #leave} is called per request, on any thread if {@link #offload} or
  * {@link #park} gave leave and else on the transport's thread before the handler returns. All buffers are direct, native order,
  * accessed by absolute positions.
  */
@@ -82,7 +82,7 @@ public abstract class Exchange {
      *
      * @return the exchange to finish (this one, or a copy), or null: no slot is free, so finish it here and now
      */
-    public abstract @Nullable Exchange handOver();
+    public abstract @Nullable Exchange offload();
 
     /**
      * Asks to finish this request on another thread, much later. On the transport's thread, while handling. Where a transport can do
@@ -91,7 +91,7 @@ public abstract class Exchange {
      * @return the exchange to finish (this one, or a copy), or null: nothing more can be parked, so finish it here
      */
     public @Nullable Exchange park() {
-        return handOver();
+        return offload();
     }
 
     /** Is it of one request alone, so that nothing is left of it after the reply? */

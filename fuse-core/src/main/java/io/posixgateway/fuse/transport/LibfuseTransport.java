@@ -25,7 +25,7 @@ public final class LibfuseTransport implements Transport {
     private final int fd;
     private final SessionMetrics metrics;
     private final MessageSlots slots;
-    private final @Nullable Lane[] lanes = new Lane[MAX_LANES];
+    private final @Nullable DeviceWorker[] lanes = new DeviceWorker[MAX_LANES];
     private final Deque<Integer> freeLanes = new ArrayDeque<>();
     private final CountDownLatch ready = new CountDownLatch(1);
     private final CountDownLatch running = new CountDownLatch(1);
@@ -36,7 +36,7 @@ public final class LibfuseTransport implements Transport {
     private boolean closed;
 
     /** @param fd of a mounted connection; borrowed */
-    public LibfuseTransport(int fd, Sizes sizes, SessionMetrics metrics) {
+    public LibfuseTransport(int fd, TransportConfig sizes, SessionMetrics metrics) {
         this.fd = fd;
         this.metrics = metrics;
         slots = new MessageSlots(MAX_LANES + HANDOVER_SLOTS, sizes.maxWriteBytes(), metrics.clock());
@@ -146,7 +146,7 @@ public final class LibfuseTransport implements Transport {
                     return -1;
                 }
                 int lane = freeLanes.pop();
-                lanes[lane] = new Lane(fd, slot);
+                lanes[lane] = new DeviceWorker(fd, slot);
                 metrics.workerStarted();
                 return ((long) lane << 32) | slot.index();
             }
@@ -154,7 +154,7 @@ public final class LibfuseTransport implements Transport {
 
         @Override
         public int handle(int number, int bytes) {
-            Lane lane = lanes[number];
+            DeviceWorker lane = lanes[number];
             if (lane == null) {
                 throw new IllegalStateException("no lane " + number);
             }
@@ -174,7 +174,7 @@ public final class LibfuseTransport implements Transport {
         @Override
         public void leave(int number) {
             synchronized (freeLanes) {
-                Lane lane = lanes[number];
+                DeviceWorker lane = lanes[number];
                 if (lane != null) {
                     slots.give(lane.current);
                 }

@@ -30,7 +30,7 @@ final class MessageSlot extends Exchange {
     private final long address;
     private final ByteBuffer memory;
 
-    private @Nullable Lane lane;
+    private @Nullable DeviceWorker lane;
     private int fd = -1;
     private int messageBytes;
 
@@ -95,7 +95,7 @@ final class MessageSlot extends Exchange {
     }
 
     /** A message of this length was received into the slot, on this lane's thread. */
-    void begin(Lane receiver, int bytes) {
+    void begin(DeviceWorker receiver, int bytes) {
         lane = receiver;
         fd = receiver.fd;
         messageBytes = bytes;
@@ -121,8 +121,8 @@ final class MessageSlot extends Exchange {
     }
 
     @Override
-    public @Nullable Exchange handOver() {
-        Lane owner = lane;
+    public @Nullable Exchange offload() {
+        DeviceWorker owner = lane;
         MessageSlot fresh = owner == null ? null : pool.take();
         if (owner == null || fresh == null) {
             return null;

@@ -49,7 +49,7 @@ final class UringExchange extends Exchange {
     }
 
     @Override
-    public @Nullable Exchange handOver() {
+    public @Nullable Exchange offload() {
         handedOver = true;
         queue.handedOver();
         return this;

@@ -52,7 +52,7 @@ final class UringQueue implements Runnable {
         this.number = number;
         this.handler = handler;
         this.metrics = metrics;
-        Sizes sizes = transport.sizes();
+        TransportConfig sizes = transport.sizes();
         depth = sizes.queueDepth();
         spinMicros = sizes.spinMicros();
         int payloadBytes = transport.payloadBytes();
@@ -83,7 +83,7 @@ final class UringQueue implements Runnable {
             }
             transport.queueReady();
             if (transport.taken()) {
-                Nudge.send(transport.fd(), transport.files(), depth, metrics.clock());
+                QueueKick.send(transport.fd(), transport.files(), depth, metrics.clock());
             }
             serve();
         } finally {

@@ -28,7 +28,7 @@ public final class UringTransport implements Transport {
     private static final int FLAGS2_OVER_IO_URING = 1 << 9;
 
     private final int fd;
-    private final Sizes sizes;
+    private final TransportConfig sizes;
     private final SessionMetrics metrics;
     private final int queueCount = Uring.queues();
     private final int payloadBytes;
@@ -49,7 +49,7 @@ public final class UringTransport implements Transport {
      * @param fd of a mounted connection; borrowed
      * @param memory for the entries, of {@link #memoryBytes} bytes; null: from this process
      */
-    public UringTransport(int fd, Sizes sizes, SessionMetrics metrics, @Nullable RingMemory memory) {
+    public UringTransport(int fd, TransportConfig sizes, SessionMetrics metrics, @Nullable RingMemory memory) {
         this.fd = fd;
         this.sizes = sizes;
         this.metrics = metrics;
@@ -59,16 +59,16 @@ public final class UringTransport implements Transport {
         readers = new DeviceReaders("pgw-uring-device", List.of(fd), slots, metrics, this::initAnswered);
     }
 
-    private static int payloadBytes(Sizes sizes) {
+    private static int payloadBytes(TransportConfig sizes) {
         return Math.max(sizes.maxWriteBytes(), Uring.LEAST_PAYLOAD_BYTES);
     }
 
-    private static long queueBytes(Sizes sizes) {
+    private static long queueBytes(TransportConfig sizes) {
         return (long) sizes.queueDepth() * (Uring.HEADER_BYTES + payloadBytes(sizes));
     }
 
     /** For the entries of all queues. */
-    public static long memoryBytes(Sizes sizes) {
+    public static long memoryBytes(TransportConfig sizes) {
         return Uring.queues() * queueBytes(sizes);
     }
 
@@ -95,7 +95,7 @@ public final class UringTransport implements Transport {
         return fd;
     }
 
-    Sizes sizes() {
+    TransportConfig sizes() {
         return sizes;
     }
 

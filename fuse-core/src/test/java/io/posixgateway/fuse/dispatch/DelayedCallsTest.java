@@ -3,7 +3,7 @@ package io.posixgateway.fuse.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.fuse.conformance.Eventually;
-import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
+import io.posixgateway.fuse.dispatch.MemoryExchange.Offload;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import io.posixgateway.fuse.testing.NullFileSystem;
@@ -64,7 +64,7 @@ class DelayedCallsTest {
     }
 
     private MemoryExchange asked(Opcode opcode, byte[] arguments, byte[] data) {
-        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
         uniques += 2;
         exchange.ask(opcode.code(), uniques, 2, arguments, data);
         return exchange;
@@ -142,7 +142,7 @@ class DelayedCallsTest {
     @Test
     void handle_readsThatBringLittle_payForThatAlone() throws InterruptedException {
         try (Dispatcher dispatcher = dispatcher(MIB, 0)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             for (int i = 0; i < 1000; i++) {
                 exchange.ask(Opcode.READ, 2, Message.transfer(0, FILE_BYTES - 10, MIB), Message.NOTHING);
                 dispatcher.handle(exchange);
@@ -155,7 +155,7 @@ class DelayedCallsTest {
     @Test
     void handle_withinTheLimit_neverDelays() throws InterruptedException {
         try (Dispatcher dispatcher = dispatcher(MIB, 10)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             for (int i = 0; i < 1000; i++) {
                 exchange.ask(Opcode.READ, 2, Message.transfer(0, 0, MIB / 10), Message.NOTHING);
                 dispatcher.handle(exchange);
@@ -237,11 +237,11 @@ class DelayedCallsTest {
 
     /** abort_after and slow_request are about what hangs. */
     @Test
-    void underWay_whileAndAfterALimitHeldItUp_leavesThatTimeOut() throws InterruptedException {
+    void inFlight_whileAndAfterALimitHeldItUp_leavesThatTimeOut() throws InterruptedException {
         try (Dispatcher dispatcher = dispatcher(0, 1)) {
             for (MemoryExchange each : busyFor(dispatcher, 5)) {
                 if (each.answers == 0 && metrics.delayed() > 0) {
-                    assertThat(dispatcher.underWay(1)).isEmpty();
+                    assertThat(dispatcher.inFlight(1)).isEmpty();
                     after(SECOND);
                 }
                 answered(each);
@@ -288,7 +288,7 @@ class DelayedCallsTest {
         try (Dispatcher dispatcher = dispatcher(0, 1)) {
             stat(dispatcher);
             stat(dispatcher);
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.NONE);
             exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
             Thread transport = new Thread(() -> dispatcher.handle(exchange));
             transport.start();
@@ -307,13 +307,13 @@ class DelayedCallsTest {
     void handle_whereASlotGetsFree_waitsOnWithoutTheTransportsThread() throws InterruptedException {
         try (Dispatcher dispatcher = dispatcher(0, 1)) {
             busyFor(dispatcher, 2);
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.NONE);
             exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
             Thread transport = new Thread(() -> dispatcher.handle(exchange));
             transport.start();
             clock.awaitWaiting(1);
             MemoryExchange behind = stat(dispatcher);
-            exchange.handsOver(HandOver.COPY);
+            exchange.handsOver(Offload.COPY);
             clock.advanceNanos(DelayedCalls.LOOK_NANOS);
             Eventually.holds("the thread reads on", () -> !transport.isAlive());
             assertThat(exchange.answeredBy().answers).isZero();
@@ -330,12 +330,12 @@ class DelayedCallsTest {
     void interrupt_whatLeftTheTransportsThread_isAnsweredWithinASecond() throws InterruptedException {
         try (Dispatcher dispatcher = dispatcher(0, 1)) {
             busyFor(dispatcher, 10);
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.NONE);
             exchange.ask(Opcode.GETATTR.code(), 100, 2, new byte[16], Message.NOTHING);
             Thread transport = new Thread(() -> dispatcher.handle(exchange));
             transport.start();
             clock.awaitWaiting(1);
-            exchange.handsOver(HandOver.COPY);
+            exchange.handsOver(Offload.COPY);
             clock.advanceNanos(DelayedCalls.LOOK_NANOS);
             Eventually.holds("the thread reads on", () -> !transport.isAlive());
             interrupt(dispatcher, 100);
@@ -346,7 +346,7 @@ class DelayedCallsTest {
 
     @Test
     void close_whileTheTransportsThreadWaits_letsItGoOn() throws InterruptedException {
-        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.NONE);
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.NONE);
         Thread transport;
         try (Dispatcher dispatcher = dispatcher(0, 1)) {
             busyFor(dispatcher, 10);

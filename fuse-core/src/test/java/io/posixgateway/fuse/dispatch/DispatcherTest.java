@@ -2,7 +2,7 @@ package io.posixgateway.fuse.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
+import io.posixgateway.fuse.dispatch.MemoryExchange.Offload;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -36,7 +36,7 @@ class DispatcherTest {
     @EnumSource(Shape.class)
     void lookupAnswersTheEntryInTheWiresForm(Shape shape) {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(10, 5000), false)) {
-            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(shape, Offload.SAME);
             exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f7"));
             dispatcher.handle(exchange);
             assertThat(exchange.answers).isEqualTo(1);
@@ -55,7 +55,7 @@ class DispatcherTest {
     @EnumSource(Shape.class)
     void readPutsTheBytesIntoTheReply(Shape shape) {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(10, 5000), false)) {
-            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(shape, Offload.SAME);
             exchange.ask(Opcode.READ, 2, Message.transfer(0, 4990, 4096), Message.NOTHING);
             dispatcher.handle(exchange);
             assertThat(exchange.bodyBytes).isEqualTo(10);
@@ -71,7 +71,7 @@ class DispatcherTest {
     void writeTakesWhatFollowsItsArguments(Shape shape) {
         NullFileSystem fileSystem = new NullFileSystem(10, 0);
         try (Dispatcher dispatcher = dispatcher(fileSystem, false)) {
-            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(shape, Offload.SAME);
             exchange.ask(Opcode.WRITE, 2, Message.transfer(0, 0, 100), new byte[100]);
             dispatcher.handle(exchange);
             assertThat(exchange.error).isZero();
@@ -86,7 +86,7 @@ class DispatcherTest {
     @Test
     void forgetHasNoAnswer() {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             exchange.ask(Opcode.FORGET, 2, new Message().int64(1).done(), Message.NOTHING);
             dispatcher.handle(exchange);
             assertThat(exchange.unanswered).isTrue();
@@ -97,7 +97,7 @@ class DispatcherTest {
     @Test
     void anUnknownOpcodeIsNotImplementedAndAShortMessageInvalid() {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             exchange.ask(4711, 2, 1, Message.NOTHING, Message.NOTHING);
             dispatcher.handle(exchange);
             assertThat(exchange.error).isEqualTo(-Errno.ENOSYS);
@@ -112,7 +112,7 @@ class DispatcherTest {
     @ValueSource(strings = {".", "..", "../x", "/x", "x/../y"})
     void aNameThatLeadsElsewhereIsInvalid(String name) {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names(name));
             dispatcher.handle(exchange);
             assertThat(exchange.error).isEqualTo(-Errno.EINVAL);
@@ -131,7 +131,7 @@ class DispatcherTest {
     @Test
     void aNameOf256BytesIsTooLongAndOneWithoutEndInvalid() {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("x".repeat(256)));
             dispatcher.handle(exchange);
             assertThat(exchange.error).isEqualTo(-Errno.ENAMETOOLONG);
@@ -144,7 +144,7 @@ class DispatcherTest {
     @Test
     void aReadOnlySessionRefusesChangesAndOpensForWriting() {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(1, 1), true)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             exchange.ask(Opcode.UNLINK, 1, Message.NOTHING, Message.names("f0"));
             dispatcher.handle(exchange);
             assertThat(exchange.error).isEqualTo(-Errno.EROFS);
@@ -155,11 +155,11 @@ class DispatcherTest {
     }
 
     @ParameterizedTest
-    @EnumSource(HandOver.class)
-    void whatWouldWaitIsAnsweredOnceWhereverItGoes(HandOver handOver) throws InterruptedException {
+    @EnumSource(Offload.class)
+    void whatWouldWaitIsAnsweredOnceWhereverItGoes(Offload offload) throws InterruptedException {
         FileSystem slow = new FaultyFileSystem(new NullFileSystem(3, 10), FaultyFileSystem.delay(1_000_000));
         try (Dispatcher dispatcher = dispatcher(slow, false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.APART, handOver);
+            MemoryExchange exchange = MemoryExchange.of(Shape.APART, offload);
             exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
             dispatcher.handle(exchange);
             exchange.awaitAnswer();
@@ -167,7 +167,7 @@ class DispatcherTest {
             assertThat(exchange.error).isZero();
             assertThat(exchange.answeredBy().reply().getLong(exchange.replyAt()))
                     .isEqualTo(4);
-            assertThat(metrics.handedOver()).isEqualTo(handOver == HandOver.NONE ? 0 : 1);
+            assertThat(metrics.handedOver()).isEqualTo(offload == Offload.NONE ? 0 : 1);
         }
         assertThat(metrics.inFlight()).isZero();
         assertThat(metrics.workersBusy()).isZero();
@@ -194,11 +194,11 @@ class DispatcherTest {
             return -errno;
         });
         try (Dispatcher dispatcher = dispatcher(endless, false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             exchange.ask(Opcode.LOOKUP.code(), 1234 | resent, 1, Message.NOTHING, Message.names("f2"));
             dispatcher.handle(exchange);
             waits.await();
-            MemoryExchange interrupt = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange interrupt = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             interrupt.ask(
                     Opcode.INTERRUPT, 0, new Message().int64(1234 | resent).done(), Message.NOTHING);
             dispatcher.handle(interrupt);
@@ -217,14 +217,14 @@ class DispatcherTest {
             return 0;
         });
         try (Dispatcher dispatcher = dispatcher(slow, false)) {
-            MemoryExchange before = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange before = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             before.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
             dispatcher.handle(before);
             dispatcher.leaveWaiting();
             before.awaitAnswer();
             assertThat(before.answers).isEqualTo(1);
             assertThat(before.unanswered).isFalse();
-            MemoryExchange after = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange after = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             after.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
             dispatcher.handle(after);
             assertThat(after.unanswered).isTrue();
@@ -238,7 +238,7 @@ class DispatcherTest {
 
     @Test
     void closingInterruptsWhatWaitsForTooLong() throws InterruptedException {
-        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
         FileSystem endless = new FaultyFileSystem(
                 new NullFileSystem(3, 10),
                 FaultyFileSystem.delay(Duration.ofHours(1).toNanos()));
@@ -261,7 +261,7 @@ class DispatcherTest {
             return 0;
         });
         try (Dispatcher dispatcher = dispatcher(watching, false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             exchange.ask(Opcode.LOOKUP.code(), 42 | Layouts.UNIQUE_RESEND, 1, Message.NOTHING, Message.names("f1"));
             dispatcher.handle(exchange);
             assertThat(resent[0]).isTrue();
@@ -273,7 +273,7 @@ class DispatcherTest {
     void whatAFileSystemThrowsIsAnInputOutputErrorAndCounted() {
         try (Dispatcher dispatcher =
                 dispatcher(new FaultyFileSystem(new NullFileSystem(1, 1), FaultyFileSystem.throwing()), false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.APART, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.APART, Offload.SAME);
             exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f0"));
             dispatcher.handle(exchange);
             assertThat(exchange.error).isEqualTo(-Errno.EIO);
@@ -285,7 +285,7 @@ class DispatcherTest {
     private record Found(int error, long node, long generation) {}
 
     private static Found look(Dispatcher dispatcher, long node, String name) {
-        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
         exchange.ask(Opcode.LOOKUP, node, Message.NOTHING, Message.names(name));
         dispatcher.handle(exchange);
         int at = exchange.replyAt();
@@ -296,7 +296,7 @@ class DispatcherTest {
     }
 
     private static void ask(Dispatcher dispatcher, Opcode opcode, long node, byte[] arguments, byte[] data) {
-        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
         exchange.ask(opcode.code(), 2, node, arguments, data);
         dispatcher.handle(exchange);
         assertThat(exchange.error).isZero();
@@ -337,7 +337,7 @@ class DispatcherTest {
     @Test
     void link_whereThereAreNone_isNotSupported() {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(10, 5000), false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
             exchange.ask(Opcode.LINK, FileSystem.ROOT, new Message().int64(2).done(), Message.names("link"));
             dispatcher.handle(exchange);
             assertThat(exchange.error).isEqualTo(-Errno.EOPNOTSUPP);
@@ -358,7 +358,7 @@ class DispatcherTest {
             }
         };
         try (Dispatcher dispatcher = dispatcher(boasting, false)) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.APART, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(Shape.APART, Offload.SAME);
             exchange.ask(Opcode.READ, 2, Message.transfer(0, 0, 4096), Message.NOTHING);
             dispatcher.handle(exchange);
             assertThat(exchange.error).isEqualTo(-Errno.EIO);

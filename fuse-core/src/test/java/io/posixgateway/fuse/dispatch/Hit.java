@@ -1,6 +1,6 @@
 package io.posixgateway.fuse.dispatch;
 
-import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
+import io.posixgateway.fuse.dispatch.MemoryExchange.Offload;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -30,7 +30,7 @@ final class Hit implements AutoCloseable {
         this.data = data(opcode, file);
         this.dispatcher =
                 new Dispatcher(fileSystem, e -> 0, new SessionMetrics(Clock.system()), new DispatchOptions(false, 1));
-        this.exchange = MemoryExchange.of(shape, HandOver.NONE);
+        this.exchange = MemoryExchange.of(shape, Offload.NONE);
     }
 
     /** Which there are. */

@@ -2,7 +2,7 @@ package io.posixgateway.fuse.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
+import io.posixgateway.fuse.dispatch.MemoryExchange.Offload;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -27,7 +27,7 @@ class MalformedRequestTest {
     @EnumSource(Shape.class)
     void everyRequestIsAnsweredOnce(Shape shape) {
         Random random = new Random(SEED);
-        MemoryExchange exchange = MemoryExchange.of(shape, HandOver.NONE);
+        MemoryExchange exchange = MemoryExchange.of(shape, Offload.NONE);
         Clock clock = Clock.system();
         long until = clock.nanos() + TimeUnit.SECONDS.toNanos(SECONDS);
         SessionMetrics metrics = new SessionMetrics(clock);

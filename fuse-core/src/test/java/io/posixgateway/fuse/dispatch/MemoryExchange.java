@@ -21,8 +21,8 @@ public final class MemoryExchange extends Exchange {
         APART
     }
 
-    /** What {@link #handOver} gives. */
-    public enum HandOver {
+    /** What {@link #offload} gives. */
+    public enum Offload {
         SAME,
         COPY,
         NONE
@@ -31,7 +31,7 @@ public final class MemoryExchange extends Exchange {
     private final Shape shape;
     private final ByteBuffer message;
     private final ByteBuffer payload;
-    private volatile HandOver handOver;
+    private volatile Offload offload;
     private volatile CountDownLatch answered = new CountDownLatch(1);
     private int messageBytes;
     private int pid = 77;
@@ -46,17 +46,17 @@ public final class MemoryExchange extends Exchange {
     /** The last request was to be finished much later. */
     public volatile boolean parked;
 
-    public static MemoryExchange of(Shape shape, HandOver handOver) {
+    public static MemoryExchange of(Shape shape, Offload offload) {
         ByteBuffer message = buffer();
         ByteBuffer payload = shape == Shape.CONTIGUOUS ? message : buffer();
         ByteBuffer reply = shape == Shape.CONTIGUOUS ? buffer() : payload;
-        return new MemoryExchange(shape, handOver, message, payload, reply);
+        return new MemoryExchange(shape, offload, message, payload, reply);
     }
 
-    private MemoryExchange(Shape shape, HandOver handOver, ByteBuffer message, ByteBuffer payload, ByteBuffer reply) {
+    private MemoryExchange(Shape shape, Offload offload, ByteBuffer message, ByteBuffer payload, ByteBuffer reply) {
         super(message, 0, message, HEADER_BYTES, reply, shape == Shape.CONTIGUOUS ? Layouts.OUT_HEADER_BYTES : 0);
         this.shape = shape;
-        this.handOver = handOver;
+        this.offload = offload;
         this.message = message;
         this.payload = payload;
     }
@@ -66,8 +66,8 @@ public final class MemoryExchange extends Exchange {
     }
 
     /** From now on; any thread. */
-    public void handsOver(HandOver what) {
-        handOver = what;
+    public void handsOver(Offload what) {
+        offload = what;
     }
 
     /** The requests that follow are of this process. */
@@ -130,8 +130,8 @@ public final class MemoryExchange extends Exchange {
     }
 
     @Override
-    public @Nullable Exchange handOver() {
-        return switch (handOver) {
+    public @Nullable Exchange offload() {
+        return switch (offload) {
             case SAME -> this;
             case COPY -> copied();
             case NONE -> null;
@@ -141,11 +141,11 @@ public final class MemoryExchange extends Exchange {
     @Override
     public @Nullable Exchange park() {
         parked = true;
-        return handOver();
+        return offload();
     }
 
     private MemoryExchange copied() {
-        MemoryExchange other = of(shape, HandOver.SAME);
+        MemoryExchange other = of(shape, Offload.SAME);
         other.message.put(0, message, 0, BUFFER_BYTES);
         other.payload.put(0, payload, 0, BUFFER_BYTES);
         other.messageBytes = messageBytes;

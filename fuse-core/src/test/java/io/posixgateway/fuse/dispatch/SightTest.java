@@ -2,7 +2,7 @@ package io.posixgateway.fuse.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.fuse.dispatch.MemoryExchange.HandOver;
+import io.posixgateway.fuse.dispatch.MemoryExchange.Offload;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.metrics.SessionMetrics;
@@ -50,18 +50,18 @@ class SightTest {
     }
 
     @ParameterizedTest
-    @EnumSource(HandOver.class)
-    void aCallThatHangsIsSeenWithItsThreadAndCanBeInterrupted(HandOver handOver) throws InterruptedException {
+    @EnumSource(Offload.class)
+    void aCallThatHangsIsSeenWithItsThreadAndCanBeInterrupted(Offload offload) throws InterruptedException {
         CountDownLatch inside = new CountDownLatch(1);
         AtomicReference<String> about = new AtomicReference<>("");
         try (Dispatcher dispatcher = dispatcher(hanging(inside, about))) {
-            MemoryExchange exchange = MemoryExchange.of(Shape.APART, handOver);
+            MemoryExchange exchange = MemoryExchange.of(Shape.APART, offload);
             exchange.ask(Opcode.LOOKUP.code(), 99, 1, Message.NOTHING, Message.names("f2"));
             Thread transport = new Thread(() -> dispatcher.handle(exchange));
             transport.start();
             inside.await();
-            assertThat(dispatcher.underWay(Long.MAX_VALUE)).isEmpty();
-            assertThat(dispatcher.underWay(0)).singleElement().satisfies(seen -> {
+            assertThat(dispatcher.inFlight(Long.MAX_VALUE)).isEmpty();
+            assertThat(dispatcher.inFlight(0)).singleElement().satisfies(seen -> {
                 assertThat(seen.unique()).isEqualTo(99);
                 assertThat(seen.opcode()).isEqualTo(Opcode.LOOKUP);
                 assertThat(seen.node()).isEqualTo(1);
@@ -76,7 +76,7 @@ class SightTest {
             transport.join();
             exchange.awaitAnswer();
             assertThat(exchange.error).isEqualTo(-Errno.EINTR);
-            assertThat(dispatcher.underWay(0)).isEmpty();
+            assertThat(dispatcher.inFlight(0)).isEmpty();
             assertThat(metrics.remoteNanos(Opcode.LOOKUP)).isPositive();
             assertThat(metrics.queued()).isZero();
         }
@@ -87,7 +87,7 @@ class SightTest {
     void whoListensIsToldOfEachRequestWithItsArguments(Shape shape) {
         List<RequestRecord> told = new ArrayList<>();
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(10, 5000))) {
-            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(shape, Offload.SAME);
             exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f1"));
             dispatcher.handle(exchange);
             dispatcher.listen(told::add);
@@ -117,7 +117,7 @@ class SightTest {
             throw new OutOfMemoryError("Direct buffer memory");
         });
         AtomicReference<Throwable> handled = new AtomicReference<>();
-        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, HandOver.SAME);
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
         try (Dispatcher dispatcher = dispatcher(greedy)) {
             exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f0"));
             Thread thread = new Thread(() -> dispatcher.handle(exchange));
@@ -134,7 +134,7 @@ class SightTest {
     @EnumSource(Shape.class)
     void aRequestIsAnsweredThoughWhoListensFails(Shape shape) {
         try (Dispatcher dispatcher = dispatcher(new NullFileSystem(10, 5000))) {
-            MemoryExchange exchange = MemoryExchange.of(shape, HandOver.SAME);
+            MemoryExchange exchange = MemoryExchange.of(shape, Offload.SAME);
             dispatcher.listen(record -> {
                 throw new LinkageError("nobody expects this");
             });

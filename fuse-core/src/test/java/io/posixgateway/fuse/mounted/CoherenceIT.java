@@ -18,7 +18,7 @@ class CoherenceIT {
     private static final long CAPACITY_BYTES = 512 << 20;
 
     @EachTransport
-    void whatIsDoneBesideAWriteThatIsUnderWayLeavesItInThePageCache(TransportChoice transport) throws Exception {
+    void whatIsDoneBesideAWriteThatIsInFlightLeavesItInThePageCache(TransportChoice transport) throws Exception {
         // Attributes are asked for each time.
         MemoryFileSystem memory = new MemoryFileSystem(CAPACITY_BYTES, 0, Clock.system());
         try (MountedFileSystem mounted =

@@ -38,7 +38,7 @@ class HandshakeTest {
 
     /** The exchange with the answer to INIT. */
     private static MemoryExchange answer(Handshake handshake, long offered) {
-        MemoryExchange exchange = MemoryExchange.of(MemoryExchange.Shape.CONTIGUOUS, MemoryExchange.HandOver.SAME);
+        MemoryExchange exchange = MemoryExchange.of(MemoryExchange.Shape.CONTIGUOUS, MemoryExchange.Offload.SAME);
         byte[] arguments = new Message()
                 .int32(7)
                 .int32(45)

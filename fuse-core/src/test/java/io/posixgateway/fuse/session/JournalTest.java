@@ -40,14 +40,14 @@ class JournalTest {
     }
 
     @Test
-    void recordsUnderWayAreNeverOverwrittenAndTheOldestDoneOnesAre() {
-        int underWay = first.begin(2, Journal.NONE);
+    void recordsInFlightAreNeverOverwrittenAndTheOldestDoneOnesAre() {
+        int inFlight = first.begin(2, Journal.NONE);
         for (long unique = 4; unique < 2000; unique += 2) {
             int record = first.begin(unique, Journal.NONE);
-            assertThat(record).isNotEqualTo(underWay);
+            assertThat(record).isNotEqualTo(inFlight);
             first.done(record, 0);
         }
-        assertThat(first.find(2)).isEqualTo(underWay);
+        assertThat(first.find(2)).isEqualTo(inFlight);
         assertThat(first.find(4)).isEqualTo(Journal.NONE);
         assertThat(first.find(1998)).isNotEqualTo(Journal.NONE);
     }

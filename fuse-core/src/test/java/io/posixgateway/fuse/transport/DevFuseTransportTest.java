@@ -18,7 +18,7 @@ class DevFuseTransportTest {
 
     @Test
     void closingOneThatWasNotStartedWaitsForNobodyAndLeavesNoMemory() throws IOException {
-        Sizes sizes = new Sizes(1 << 20, 4, 8, 0, false);
+        TransportConfig sizes = new TransportConfig(1 << 20, 4, 8, 0, false);
         SessionMetrics metrics = new SessionMetrics(new ManualClock());
         long before = mappedBytes();
         DevFuseTransport transport = DevFuseTransport.kept(NO_FD, NO_FD, true, sizes, metrics);

@@ -20,7 +20,7 @@ class MessageSlotsTest {
 
     private final MessageSlots slots = new MessageSlots(2, MIB, new ManualClock());
     private final MessageSlot slot = Objects.requireNonNull(slots.take());
-    private final Lane lane = new Lane(NO_FD, slot);
+    private final DeviceWorker lane = new DeviceWorker(NO_FD, slot);
 
     @AfterEach
     void unmap() {

@@ -28,7 +28,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The states of a request ({@link Call}, {@link WaitingCalls}, {@link HandoverPool}, {@link Dispatcher}): it ends exactly
+ * The states of a request ({@link Call}, {@link WaitingCalls}, {@link BlockingPool}, {@link Dispatcher}): it ends exactly
  * once, though it is interrupted or the session ends; an interrupt reaches the request that it is meant for, and no other.
  */
 public final class RequestStress {
@@ -126,7 +126,7 @@ public final class RequestStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "Work was lost, or done twice.")
     @State
     public static class PoolClosedUnderWork {
-        private final HandoverPool pool = new HandoverPool(1, HURRIED, RequestStress::soon);
+        private final BlockingPool pool = new BlockingPool(1, HURRIED, RequestStress::soon);
         private final AtomicInteger done = new AtomicInteger();
         private int accepted;
 

@@ -69,7 +69,7 @@ final class TestExchange extends Exchange {
     }
 
     @Override
-    public Exchange handOver() {
+    public Exchange offload() {
         return this;
     }
 

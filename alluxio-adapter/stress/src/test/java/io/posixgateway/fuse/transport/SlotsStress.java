@@ -25,17 +25,17 @@ public final class SlotsStress {
     @Outcome(id = "2, 3, 0", expect = Expect.ACCEPTABLE, desc = "All slots are there, each once.")
     @Outcome(expect = Expect.FORBIDDEN, desc = "A slot was lost, or is with two, or is still counted as handed over.")
     @State
-    public static class HandOverWhileAnswered {
+    public static class OffloadWhileAnswered {
         /** One is free: with none, who hands over has to wait for the answer, and nothing is at the same time. */
         private final MessageSlots slots = new MessageSlots(3, 4096, Clock.system());
 
-        private final Lane lane = new Lane(-1, slots.take());
+        private final DeviceWorker lane = new DeviceWorker(-1, slots.take());
         private final MessageSlot answered = lane.current;
         private MessageSlot handedOver;
 
-        public HandOverWhileAnswered() {
+        public OffloadWhileAnswered() {
             answered.begin(lane, 40);
-            answered.handOver();
+            answered.offload();
             lane.current.begin(lane, 40);
         }
 
@@ -45,9 +45,9 @@ public final class SlotsStress {
         }
 
         @Actor
-        public void handOver() {
+        public void offload() {
             MessageSlot from = lane.current;
-            handedOver = from.handOver() == null ? null : from;
+            handedOver = from.offload() == null ? null : from;
         }
 
         @Arbiter

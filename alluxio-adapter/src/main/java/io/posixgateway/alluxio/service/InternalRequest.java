@@ -3,10 +3,10 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.fuse.spi.Request;
 
 /** A request that the gateway itself makes, past the kernel; it may wait. Holds nothing, so one serves all. */
-final class OwnRequest implements Request {
-    static final OwnRequest INSTANCE = new OwnRequest();
+final class InternalRequest implements Request {
+    static final InternalRequest INSTANCE = new InternalRequest();
 
-    private OwnRequest() {}
+    private InternalRequest() {}
 
     @Override
     public long unique() {

@@ -1,6 +1,6 @@
 package io.posixgateway.fuse.dispatch;
 
-import io.posixgateway.fuse.jni.FreeThread;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.metrics.SessionMetrics;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>The queue has no bound of its own: what waits in it is a request that a slot of the transport holds, or memory for parked ones;
  * both are bounded.
  */
-class HandoverPool {
+class BlockingPool {
     private static final long IDLE_SECONDS = 60;
     static final long STUCK_NANOS = 1_000_000_000L;
     static final int MOST_TIMES = 8;
@@ -66,12 +66,12 @@ class HandoverPool {
     }
 
     /** @param later looks after threads that are stuck */
-    HandoverPool(int threads, SessionMetrics metrics, Later later) {
+    BlockingPool(int threads, SessionMetrics metrics, Later later) {
         this(threads, metrics, later, ExtraThreads.OF_PROCESS);
     }
 
     /** @param shared with other pools */
-    HandoverPool(int threads, SessionMetrics metrics, Later later, ExtraThreads shared) {
+    BlockingPool(int threads, SessionMetrics metrics, Later later, ExtraThreads shared) {
         this.threads = threads;
         this.shared = shared;
         this.metrics = metrics;
@@ -86,7 +86,7 @@ class HandoverPool {
 
     private static ScheduledThreadPoolExecutor relief() {
         ScheduledThreadPoolExecutor relief =
-                new ScheduledThreadPoolExecutor(1, task -> new FreeThread(task, "fuse-pool-relief"));
+                new ScheduledThreadPoolExecutor(1, task -> new UnpinnedThread(task, "fuse-pool-relief"));
         relief.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
         relief.allowCoreThreadTimeOut(true);
         return relief;
@@ -103,7 +103,7 @@ class HandoverPool {
     }
 
     /** A thread, and since when it is at its present work; 0: it has none. */
-    private final class Worker extends FreeThread {
+    private final class Worker extends UnpinnedThread {
         private volatile long sinceNanos;
 
         Worker(Runnable work) {

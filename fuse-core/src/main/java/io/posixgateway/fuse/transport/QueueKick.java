@@ -15,14 +15,14 @@ import org.slf4j.LoggerFactory;
  * <p>It answers each FUSE_NOTIFY_RETRIEVE with a NOTIFY_REPLY, which travels through the queue of the CPU that asked; here
  * for no bytes of a regular file that it knows. Committing that fetches the first request that waits.
  */
-final class Nudge {
-    private static final Logger LOG = LoggerFactory.getLogger(Nudge.class);
+final class QueueKick {
+    private static final Logger LOG = LoggerFactory.getLogger(QueueKick.class);
     private static final int RETRIEVE = 5;
     private static final int BYTES = 16 + 32;
     /** Numbers that the kernel will not come to by counting; even, since the lowest bit is its own. */
     private static final long FIRST_UNIQUE = 1L << 62;
 
-    private Nudge() {}
+    private QueueKick() {}
 
     /**
      * On the queue's thread, pinned to its CPU, once all its entries are registered.

@@ -9,9 +9,9 @@ package io.posixgateway.fuse.transport;
  * @param spinMicros uring: look for work this long before sleeping
  * @param standBack uring: the threads let the programs that they serve go first
  */
-public record Sizes(int maxWriteBytes, int threads, int queueDepth, int spinMicros, boolean standBack) {
+public record TransportConfig(int maxWriteBytes, int threads, int queueDepth, int spinMicros, boolean standBack) {
     /** The same with another depth. */
-    public Sizes withDepth(int depth) {
-        return new Sizes(maxWriteBytes, threads, depth, spinMicros, standBack);
+    public TransportConfig withDepth(int depth) {
+        return new TransportConfig(maxWriteBytes, threads, depth, spinMicros, standBack);
     }
 }

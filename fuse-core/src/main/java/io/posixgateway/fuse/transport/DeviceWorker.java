@@ -3,14 +3,14 @@ package io.posixgateway.fuse.transport;
 import io.posixgateway.fuse.jni.Native;
 
 /** A thread that receives messages, and the slot it receives into. Used by that thread alone. */
-final class Lane {
+final class DeviceWorker {
     final int fd;
     MessageSlot current;
 
     /** A reply lies in {@link #current} and is to be sent. */
     boolean replyPending;
 
-    Lane(int fd, MessageSlot first) {
+    DeviceWorker(int fd, MessageSlot first) {
         this.fd = fd;
         this.current = first;
     }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param unlimited may that call take as long as it takes?
  * @param thread that works on it; null: it waits for one
  */
-public record RequestUnderWay(
+public record InFlightRequest(
         long unique,
         Opcode opcode,
         long node,

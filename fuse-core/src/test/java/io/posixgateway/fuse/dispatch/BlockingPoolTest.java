@@ -15,12 +15,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-class HandoverPoolTest {
+class BlockingPoolTest {
     private static final int THREADS = 4;
 
     private final ManualClock clock = new ManualClock();
     private final Queue<Runnable> planned = new ConcurrentLinkedQueue<>();
-    private final HandoverPool pool = new HandoverPool(THREADS, new SessionMetrics(clock), this::plan);
+    private final BlockingPool pool = new BlockingPool(THREADS, new SessionMetrics(clock), this::plan);
     private final Set<Thread> seen = ConcurrentHashMap.newKeySet();
 
     private void plan(Runnable work, long delayNanos) {
@@ -97,7 +97,7 @@ class HandoverPoolTest {
         for (int i = 0; i < 3 * THREADS; i++) {
             pool.execute(others::countDown);
         }
-        after(HandoverPool.STUCK_NANOS - 1);
+        after(BlockingPool.STUCK_NANOS - 1);
         assertThat(pool.most()).isEqualTo(THREADS);
         after(3);
         await(others);
@@ -112,7 +112,7 @@ class HandoverPoolTest {
 
     @Test
     void thereIsABoundOfWhatIsReplaced() throws InterruptedException {
-        HandoverPool one = new HandoverPool(1, new SessionMetrics(clock), this::plan);
+        BlockingPool one = new BlockingPool(1, new SessionMetrics(clock), this::plan);
         CountDownLatch go = new CountDownLatch(1);
         AtomicInteger running = new AtomicInteger();
         for (int i = 0; i < 20; i++) {
@@ -121,16 +121,16 @@ class HandoverPoolTest {
                 await(go);
             });
         }
-        for (int threads = 1; threads <= HandoverPool.MOST_TIMES; threads++) {
+        for (int threads = 1; threads <= BlockingPool.MOST_TIMES; threads++) {
             int expected = threads;
             Eventually.holds(expected + " threads are at work", () -> running.get() == expected);
-            after(2 * HandoverPool.STUCK_NANOS);
+            after(2 * BlockingPool.STUCK_NANOS);
         }
-        assertThat(one.most()).isEqualTo(HandoverPool.MOST_TIMES);
+        assertThat(one.most()).isEqualTo(BlockingPool.MOST_TIMES);
         go.countDown();
         assertThat(one.finish(30)).isTrue();
         assertThat(running).hasValue(20);
-        assertThat(one.made()).isEqualTo(HandoverPool.MOST_TIMES);
+        assertThat(one.made()).isEqualTo(BlockingPool.MOST_TIMES);
     }
 
     /** A server that hangs, with many sessions, is not to cost a thread for each request that waits. */
@@ -138,8 +138,8 @@ class HandoverPoolTest {
     void whatIsReplacedInAllPoolsHasABound() throws InterruptedException {
         ExtraThreads shared = new ExtraThreads(4 * ExtraThreads.FIRST);
         CountDownLatch go = new CountDownLatch(1);
-        HandoverPool greedy = new HandoverPool(THREADS, new SessionMetrics(clock), this::plan, shared);
-        HandoverPool other = new HandoverPool(THREADS, new SessionMetrics(clock), this::plan, shared);
+        BlockingPool greedy = new BlockingPool(THREADS, new SessionMetrics(clock), this::plan, shared);
+        BlockingPool other = new BlockingPool(THREADS, new SessionMetrics(clock), this::plan, shared);
         fillUp(greedy, THREADS + 3 * ExtraThreads.FIRST, go);
         fillUp(other, THREADS + ExtraThreads.FIRST, go);
         assertThat(greedy.most())
@@ -148,12 +148,12 @@ class HandoverPoolTest {
         go.countDown();
         assertThat(greedy.finish(30)).isTrue();
         assertThat(other.finish(30)).isTrue();
-        after(2 * HandoverPool.STUCK_NANOS);
+        after(2 * BlockingPool.STUCK_NANOS);
         assertThat(shared.change(0, 1000)).as("all was given back").isEqualTo(3 * ExtraThreads.FIRST);
     }
 
     /** More waits than it may have threads. */
-    private void fillUp(HandoverPool filled, int expected, CountDownLatch go) throws InterruptedException {
+    private void fillUp(BlockingPool filled, int expected, CountDownLatch go) throws InterruptedException {
         AtomicInteger running = new AtomicInteger();
         for (int i = 0; i < 2 * expected; i++) {
             filled.execute(() -> {
@@ -162,10 +162,10 @@ class HandoverPoolTest {
             });
         }
         Eventually.holds(expected + " threads are at work", () -> {
-            after(2 * HandoverPool.STUCK_NANOS);
+            after(2 * BlockingPool.STUCK_NANOS);
             return running.get() == expected;
         });
-        after(2 * HandoverPool.STUCK_NANOS);
+        after(2 * BlockingPool.STUCK_NANOS);
         assertThat(running).hasValue(expected);
     }
 
@@ -174,7 +174,7 @@ class HandoverPoolTest {
     void whatGetsNoThreadIsRefusedAndTold() throws InterruptedException {
         AtomicReference<Throwable> told = new AtomicReference<>();
         AtomicReference<Boolean> taken = new AtomicReference<>();
-        HandoverPool poor = new HandoverPool(THREADS, new SessionMetrics(clock), this::plan) {
+        BlockingPool poor = new BlockingPool(THREADS, new SessionMetrics(clock), this::plan) {
             @Override
             Thread newThread(Runnable work) {
                 throw new OutOfMemoryError("unable to create native thread");
@@ -191,7 +191,7 @@ class HandoverPoolTest {
     @Test
     void whatFailsLaterIsTold() throws InterruptedException {
         AtomicReference<Throwable> told = new AtomicReference<>();
-        HandoverPool.later()
+        BlockingPool.later()
                 .run(
                         () -> {
                             Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> told.set(failure));
