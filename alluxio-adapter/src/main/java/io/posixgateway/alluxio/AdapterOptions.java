@@ -260,7 +260,7 @@ public record AdapterOptions(
                             "read",
                             "write"),
                     new Option("umask", new Option.Octal(), "0", "Permission bits removed from all files as shown.")),
-            OptionsElsewhere.all());
+            ForeignOptionHints.all());
 
     /** The values of a table that holds {@link #TABLE}. */
     public static AdapterOptions of(OptionValues values) {

@@ -10,7 +10,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.PathLocks;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;
@@ -306,7 +306,7 @@ final class AttributeOperations {
             return -Errno.EINVAL;
         }
         boolean kept = text.startsWith("user.") || text.startsWith("trusted.");
-        if (kept && !text.equals(PosixExtras.XATTR)) {
+        if (kept && !text.equals(PosixXattr.XATTR)) {
             return 0;
         }
         boolean linux = kept || text.startsWith("security.") || text.startsWith("system.");

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.bypass.BlockSet;
-import io.posixgateway.alluxio.bypass.Verdict;
+import io.posixgateway.alluxio.bypass.BypassResult;
 import io.posixgateway.alluxio.data.BlockFolder;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
@@ -21,25 +21,25 @@ final class BypassResolver {
      */
     BlockSet of(long number) {
         if (!volume.unchanging()) {
-            return BlockSet.refused(Verdict.WRITABLE);
+            return BlockSet.refused(BypassResult.WRITABLE);
         }
         Inode inode = volume.table.ofNumber(number);
         Attr attr = inode == null ? null : inode.attr();
         if (inode == null || attr == null || !isReadOnly(inode, attr)) {
-            return BlockSet.refused(Verdict.NOT_COMPLETE);
+            return BlockSet.refused(BypassResult.NOT_COMPLETE);
         }
         long lengthBytes = attr.lengthBytes();
         if (lengthBytes < Math.max(1, volume.options.bypassBytes())) {
-            return BlockSet.refused(Verdict.SMALL);
+            return BlockSet.refused(BypassResult.SMALL);
         }
         List<BlockFolder> folders = volume.readers.blocks().folders();
         if (folders.isEmpty()) {
-            return BlockSet.refused(Verdict.NOT_LOCAL);
+            return BlockSet.refused(BypassResult.NOT_LOCAL);
         }
         long blockBytes = Math.max(1, attr.blockBytes());
         long blocks = (lengthBytes + blockBytes - 1) / blockBytes;
         return new BlockSet(
-                Verdict.GIVEN,
+                BypassResult.GIVEN,
                 attr.fileId(),
                 lengthBytes,
                 blockBytes,

@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.spi.Stat;
 import java.time.Instant;
@@ -21,10 +21,10 @@ final class NewFiles {
 
     /** The file as it will be; its id is not known yet. */
     FileStatus plan(Request request, Inode directory, Making making) throws StoreException {
-        PosixExtras extras = new PosixExtras();
+        PosixXattr extras = new PosixXattr();
         int type = making.mode() & Stat.S_IFMT;
         if (type != Stat.S_IFREG && type != Stat.S_IFDIR) {
-            extras.present |= PosixExtras.TYPE;
+            extras.present |= PosixXattr.TYPE;
             extras.type = type;
             extras.device = making.device();
             extras.target = making.target().toBytes();
@@ -34,21 +34,21 @@ final class NewFiles {
         own(extras, request.uid(), inherits ? parent.gid() : request.gid());
         extras.special = (making.mode() & 07000) | (inherits && type == Stat.S_IFDIR ? Stat.S_ISGID : 0);
         if (extras.special != 0) {
-            extras.present |= PosixExtras.SPECIAL;
+            extras.present |= PosixXattr.SPECIAL;
         }
         if (type != Stat.S_IFDIR) {
             times(extras, volume.clock.instant());
         }
         String user = volume.store.user();
         long now = volume.clock.epochMillis();
-        Map<String, byte[]> xattrs = extras.present == 0 ? Map.of() : Map.of(PosixExtras.XATTR, extras.encode());
+        Map<String, byte[]> xattrs = extras.present == 0 ? Map.of() : Map.of(PosixXattr.XATTR, extras.encode());
         return new FileStatus(
                 0, "", type == Stat.S_IFDIR, true, 0, 0, making.mode() & 0777, user, user, now, now, xattrs);
     }
 
     /** Until it is written. The master would note when the file is completed, which may be long after the last write. */
-    private static void times(PosixExtras extras, Instant now) {
-        extras.present |= PosixExtras.MODIFIED | PosixExtras.ACCESSED | PosixExtras.CHANGED;
+    private static void times(PosixXattr extras, Instant now) {
+        extras.present |= PosixXattr.MODIFIED | PosixXattr.ACCESSED | PosixXattr.CHANGED;
         extras.modifiedSeconds = now.getEpochSecond();
         extras.modifiedNanos = now.getNano();
         extras.accessedSeconds = now.getEpochSecond();
@@ -57,17 +57,17 @@ final class NewFiles {
         extras.changedNanos = now.getNano();
     }
 
-    private void own(PosixExtras extras, int uid, int gid) {
+    private void own(PosixXattr extras, int uid, int gid) {
         String user = volume.store.user();
-        if (uid != volume.identities.uid(user)) {
-            extras.present |= PosixExtras.OWNER;
+        if (uid != volume.idMapper.uid(user)) {
+            extras.present |= PosixXattr.OWNER;
             extras.uid = uid;
             extras.ownerThen = user;
         }
-        if (gid != volume.identities.gid(user)) {
-            extras.present |= PosixExtras.GROUP;
+        if (gid != volume.idMapper.gid(user)) {
+            extras.present |= PosixXattr.GROUP;
             extras.gid = gid;
-            extras.groupThen = PosixExtras.ANY;
+            extras.groupThen = PosixXattr.ANY;
         }
     }
 }

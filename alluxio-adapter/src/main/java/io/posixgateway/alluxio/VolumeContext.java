@@ -19,7 +19,7 @@ import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.alluxio.recovery.CreationLog;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
 import io.posixgateway.alluxio.recovery.SillyRenames;
@@ -70,7 +70,7 @@ final class VolumeContext implements AutoCloseable {
     final InodeTable table;
     final PathPolicies cachePolicy;
     final AttrDecoder attrDecoder;
-    final Identities identities;
+    final IdMapper idMapper;
     final KernelInvalidator invalidator;
     private final RetryQueue retries;
     final Metadata metadata;
@@ -116,13 +116,13 @@ final class VolumeContext implements AutoCloseable {
         this.retries = new RetryQueue(clock);
         this.options = options;
         this.store = place.store;
-        this.identities = Identities.ofHost(clock);
+        this.idMapper = IdMapper.ofHost(clock);
         MemoryAccounting bytes = new MemoryAccounting(options.cacheBytes(), shared.cache());
         this.table =
                 new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, options.names(), clock);
         this.cachePolicy = options.cachePolicy(clock);
         this.attrDecoder = new AttrDecoder(
-                identities, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
+                idMapper, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, cachePolicy, attrDecoder, invalidator);
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new ListingPrefetcher(metadata);
@@ -239,12 +239,12 @@ final class VolumeContext implements AutoCloseable {
     }
 
     /** A recovery under way, and its end. */
-    private record Recovering(DirtyFileRecovery recovery, RecoveryGate gate) {}
+    private record Recovering(DirtyFileRecovery recovery, RecoveryBarrier gate) {}
 
     /** Calls that come meanwhile and meet what is being recovered wait, with a limit. */
     private void recoverBehind(DirtyFileRecovery recovery) {
         AtomicBoolean broke = new AtomicBoolean();
-        RecoveryGate gate = new RecoveryGate(() -> broke.get() || recovery.refused(), REFUSED, SLOW, clock);
+        RecoveryBarrier gate = new RecoveryBarrier(() -> broke.get() || recovery.refused(), REFUSED, SLOW, clock);
         recovering = new Recovering(recovery, gate);
         inherited = recovery;
         retries.start("recovery", () -> {

@@ -6,13 +6,13 @@ import java.util.List;
 /**
  * The block files of one file.
  *
- * @param verdict GIVEN, or why there are none to be given
+ * @param bypassResult GIVEN, or why there are none to be given
  * @param content changes with the file's content
  * @param firstBlock id of the first block; the others follow
  * @param folders where block files are
  */
 public record BlockSet(
-        Verdict verdict,
+        BypassResult bypassResult,
         long content,
         long lengthBytes,
         long blockBytes,
@@ -20,7 +20,7 @@ public record BlockSet(
         long firstBlock,
         List<BlockFolder> folders) {
     /** There are none to be given. */
-    public static BlockSet refused(Verdict verdict) {
-        return new BlockSet(verdict, 0, 0, 0, 0, 0, List.of());
+    public static BlockSet refused(BypassResult bypassResult) {
+        return new BlockSet(bypassResult, 0, 0, 0, 0, 0, List.of());
     }
 }

@@ -6,33 +6,33 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Answers of one volume, by verdict. Any thread. */
 public final class BypassCounts {
-    private final Map<Verdict, LongAdder> counts = new EnumMap<>(Verdict.class);
+    private final Map<BypassResult, LongAdder> counts = new EnumMap<>(BypassResult.class);
 
     public BypassCounts() {
-        for (Verdict verdict : Verdict.values()) {
-            counts.put(verdict, new LongAdder());
+        for (BypassResult bypassResult : BypassResult.values()) {
+            counts.put(bypassResult, new LongAdder());
         }
     }
 
-    void count(Verdict verdict) {
-        adder(verdict).increment();
+    void count(BypassResult bypassResult) {
+        adder(bypassResult).increment();
     }
 
-    private LongAdder adder(Verdict verdict) {
-        LongAdder adder = counts.get(verdict);
+    private LongAdder adder(BypassResult bypassResult) {
+        LongAdder adder = counts.get(bypassResult);
         if (adder == null) {
-            throw new IllegalStateException("no counter for " + verdict);
+            throw new IllegalStateException("no counter for " + bypassResult);
         }
         return adder;
     }
 
     /** Opens that were given their blocks. */
     public long opens() {
-        return adder(Verdict.GIVEN).sum() + adder(Verdict.SAME).sum();
+        return adder(BypassResult.GIVEN).sum() + adder(BypassResult.SAME).sum();
     }
 
     /** Opens that were refused so. */
-    public long refused(Verdict verdict) {
-        return verdict.refuses() ? adder(verdict).sum() : 0;
+    public long refused(BypassResult bypassResult) {
+        return bypassResult.refuses() ? adder(bypassResult).sum() : 0;
     }
 }

@@ -40,7 +40,7 @@ public final class BypassServer implements AutoCloseable {
     private final Thread thread = new Thread(this::run, "bypass");
     private final ReadOnlyFolders folders = new ReadOnlyFolders();
     private final Clock clock;
-    private final PeerLimit limit;
+    private final PeerRateLimit limit;
     private final LongAdder strangers = new LongAdder();
     private final ThreadPoolExecutor closers = closers();
     private long foldersNanos;
@@ -48,7 +48,7 @@ public final class BypassServer implements AutoCloseable {
 
     private BypassServer(long server, Supplier<List<BypassVolume>> volumes, Clock clock) {
         this.clock = clock;
-        this.limit = new PeerLimit(QUESTIONS_PER_SECOND, clock);
+        this.limit = new PeerRateLimit(QUESTIONS_PER_SECOND, clock);
         this.foldersNanos = clock.nanos();
         this.server = server;
         this.volumes = volumes;
@@ -120,14 +120,14 @@ public final class BypassServer implements AutoCloseable {
     private void answer(long[] asked) {
         int connection = (int) asked[Bypass.CONNECTION];
         if (!limit.allows(asked[Bypass.UID], asked[Bypass.PID])) {
-            Bypass.tell(connection, Verdict.LIMITED.number());
+            Bypass.tell(connection, BypassResult.LIMITED.number());
             strangers.increment();
         } else if (asked[Bypass.PROOF] < 0) {
             Bypass.tellDevices(connection, devices());
         } else {
             BypassVolume volume = asked[Bypass.MAJOR] == 0 ? volumeOf(asked[Bypass.MINOR]) : null;
             if (volume == null) {
-                Bypass.tell(connection, Verdict.FOREIGN.number());
+                Bypass.tell(connection, BypassResult.FOREIGN.number());
                 strangers.increment();
             } else {
                 volume.counts().count(answer(connection, asked, volume));
@@ -154,42 +154,42 @@ public final class BypassServer implements AutoCloseable {
         return null;
     }
 
-    private Verdict answer(int connection, long[] asked, BypassVolume volume) {
+    private BypassResult answer(int connection, long[] asked, BypassVolume volume) {
         BlockSet blocks = judged(asked, volume);
-        Verdict verdict = blocks.verdict();
-        if (verdict == Verdict.GIVEN && blocks.content() == asked[Bypass.CONTENT]) {
-            verdict = Verdict.SAME;
+        BypassResult bypassResult = blocks.bypassResult();
+        if (bypassResult == BypassResult.GIVEN && blocks.content() == asked[Bypass.CONTENT]) {
+            bypassResult = BypassResult.SAME;
         }
-        if (verdict == Verdict.GIVEN) {
+        if (bypassResult == BypassResult.GIVEN) {
             return give(connection, blocks);
         }
-        Bypass.tell(connection, verdict.number());
-        return verdict;
+        Bypass.tell(connection, bypassResult.number());
+        return bypassResult;
     }
 
     private static BlockSet judged(long[] asked, BypassVolume volume) {
         long flags = asked[Bypass.FLAGS];
         if (flags < 0 || (flags & Stat.O_ACCMODE) != Stat.O_RDONLY || (flags & O_PATH) != 0) {
-            return BlockSet.refused(Verdict.NOT_READING);
+            return BlockSet.refused(BypassResult.NOT_READING);
         }
         if (asked[Bypass.INODE] <= 0) {
-            return BlockSet.refused(Verdict.NOT_COMPLETE);
+            return BlockSet.refused(BypassResult.NOT_COMPLETE);
         }
         BlockSet blocks = volume.blocks(asked[Bypass.INODE]);
         boolean many = blocks.blocks() > Math.min(asked[Bypass.PEER_MOST_BLOCKS], Bypass.MOST_BLOCKS);
-        return many ? BlockSet.refused(Verdict.BLOCKS_MANY) : blocks;
+        return many ? BlockSet.refused(BypassResult.BLOCKS_MANY) : blocks;
     }
 
-    private Verdict give(int connection, BlockSet blocks) {
+    private BypassResult give(int connection, BlockSet blocks) {
         int[] fds = folders.of(blocks.folders());
         if (fds.length == 0) {
-            Bypass.tell(connection, Verdict.UNSAFE.number());
-            return Verdict.UNSAFE;
+            Bypass.tell(connection, BypassResult.UNSAFE.number());
+            return BypassResult.UNSAFE;
         }
         long[] file = {blocks.content(), blocks.lengthBytes(), blocks.blockBytes(), blocks.blocks(), blocks.firstBlock()
         };
-        Verdict given = Verdict.of(Bypass.give(connection, file, fds));
-        if (given != Verdict.GIVEN && clock.nanos() - foldersNanos > FOLDERS_NANOS) {
+        BypassResult given = BypassResult.of(Bypass.give(connection, file, fds));
+        if (given != BypassResult.GIVEN && clock.nanos() - foldersNanos > FOLDERS_NANOS) {
             folders.forget();
             foldersNanos = clock.nanos();
         }

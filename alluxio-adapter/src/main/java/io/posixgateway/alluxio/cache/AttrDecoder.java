@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.cache;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.posix.Identities;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.IdMapper;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.Stat;
 import java.util.Map;
@@ -16,11 +16,11 @@ public final class AttrDecoder {
     public static final int AS_ALLUXIO_SAYS = -1;
 
     private static final Name NO_TARGET = Name.of(new byte[0]);
-    private static final PosixExtras NO_EXTRAS = PosixExtras.decode(null);
+    private static final PosixXattr NO_EXTRAS = PosixXattr.decode(null);
     private static final int MOST_KINDS = 10_000;
 
     private final Map<Attr.Kind, Attr.Kind> kinds = new ConcurrentHashMap<>();
-    private final Identities identities;
+    private final IdMapper idMapper;
     private final int uid;
     private final int gid;
     private final GroupAccess groupAccess;
@@ -35,8 +35,8 @@ public final class AttrDecoder {
      * @param umask bits taken off every file's permissions, and off what was added
      * @param bytes of the table whose inodes will have the attributes
      */
-    public AttrDecoder(Identities identities, int uid, int gid, GroupAccess groupAccess, int umask, MemoryAccounting bytes) {
-        this.identities = identities;
+    public AttrDecoder(IdMapper idMapper, int uid, int gid, GroupAccess groupAccess, int umask, MemoryAccounting bytes) {
+        this.idMapper = idMapper;
         this.uid = uid;
         this.gid = gid;
         this.groupAccess = groupAccess;
@@ -49,11 +49,11 @@ public final class AttrDecoder {
         if (status.xattrs().isEmpty()) {
             return new Attr(nowNanos, status, kind(status, NO_EXTRAS), null);
         }
-        PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
+        PosixXattr extras = PosixXattr.decode(status.xattrs().get(PosixXattr.XATTR));
         boolean counts = extras.modifiedCounts(status.directory(), status.modifiedMillis());
         Moment modified =
                 counts ? new Moment(extras.modifiedSeconds, extras.modifiedNanos) : Moment.of(status.modifiedMillis());
-        Moment accessed = extras.has(PosixExtras.ACCESSED)
+        Moment accessed = extras.has(PosixXattr.ACCESSED)
                 ? new Moment(extras.accessedSeconds, extras.accessedNanos)
                 : Moment.of(status.shownAccessMillis());
         Moment changed = changed(status, extras, counts);
@@ -61,19 +61,19 @@ public final class AttrDecoder {
                 bytes,
                 status.xattrs(),
                 extras.target.length == 0 ? NO_TARGET : Name.of(extras.target),
-                extras.has(PosixExtras.TYPE) ? extras.device : 0,
+                extras.has(PosixXattr.TYPE) ? extras.device : 0,
                 modified.seconds,
                 modified.nanos,
                 accessed.seconds,
                 accessed.nanos,
                 changed.seconds,
                 changed.nanos,
-                extras.has(PosixExtras.NUMBER) ? extras.number : 0);
+                extras.has(PosixXattr.NUMBER) ? extras.number : 0);
         return new Attr(nowNanos, status, kind(status, extras), extra);
     }
 
     /** The one that is shared by all files of this kind. */
-    private Attr.Kind kind(FileStatus status, PosixExtras extras) {
+    private Attr.Kind kind(FileStatus status, PosixXattr extras) {
         Attr.Kind kind = new Attr.Kind(
                 status.directory(),
                 status.complete(),
@@ -107,34 +107,34 @@ public final class AttrDecoder {
      * Ours counts as long as our modification time does, whatever the master's clock says. Earlier versions wrote it without that
      * one: then the later one counts.
      */
-    private static Moment changed(FileStatus status, PosixExtras extras, boolean modifiedCounts) {
+    private static Moment changed(FileStatus status, PosixXattr extras, boolean modifiedCounts) {
         Moment content = Moment.of(status.modifiedMillis());
-        boolean alone = !extras.has(PosixExtras.MODIFIED) && extras.changedSeconds >= content.seconds;
-        boolean counts = extras.has(PosixExtras.CHANGED) && (modifiedCounts || alone);
+        boolean alone = !extras.has(PosixXattr.MODIFIED) && extras.changedSeconds >= content.seconds;
+        boolean counts = extras.has(PosixXattr.CHANGED) && (modifiedCounts || alone);
         return counts ? new Moment(extras.changedSeconds, extras.changedNanos) : content;
     }
 
-    private int mode(FileStatus status, PosixExtras extras) {
+    private int mode(FileStatus status, PosixXattr extras) {
         int type = status.directory() ? Stat.S_IFDIR : Stat.S_IFREG;
-        if (!status.directory() && extras.has(PosixExtras.TYPE)) {
+        if (!status.directory() && extras.has(PosixXattr.TYPE)) {
             type = extras.type;
         }
-        int special = extras.has(PosixExtras.SPECIAL) ? extras.special : 0;
+        int special = extras.has(PosixXattr.SPECIAL) ? extras.special : 0;
         int permissions = unknownOwners.permissions(status) | groupAccess.bits(status.directory());
         return type | special | (Stat.isSymlink(type) ? 0777 : permissions & ~umask);
     }
 
-    private int owner(FileStatus status, PosixExtras extras) {
+    private int owner(FileStatus status, PosixXattr extras) {
         if (uid != AS_ALLUXIO_SAYS) {
             return uid;
         }
-        return extras.ownerCounts(status.owner()) ? extras.uid : identities.uid(status.owner());
+        return extras.ownerCounts(status.owner()) ? extras.uid : idMapper.uid(status.owner());
     }
 
-    private int group(FileStatus status, PosixExtras extras) {
+    private int group(FileStatus status, PosixXattr extras) {
         if (gid != AS_ALLUXIO_SAYS) {
             return gid;
         }
-        return extras.groupCounts(status.group()) ? extras.gid : identities.gid(status.group());
+        return extras.groupCounts(status.group()) ? extras.gid : idMapper.gid(status.group());
     }
 }

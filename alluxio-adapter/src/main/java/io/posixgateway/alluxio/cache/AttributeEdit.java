@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.cache;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.SetAttributes;
 import java.time.Instant;
@@ -37,12 +37,12 @@ public final class AttributeEdit {
     }
 
     /** What is to be changed, and written then. */
-    private static PosixExtras toChange(FileStatus raw) throws StoreException {
-        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+    private static PosixXattr toChange(FileStatus raw) throws StoreException {
+        PosixXattr extras = PosixXattr.decode(raw.xattrs().get(PosixXattr.XATTR));
         if (extras.foreign) {
             throw new StoreException(
                     Errno.EOPNOTSUPP,
-                    "Attribute " + PosixExtras.XATTR + " of file id " + raw.id()
+                    "Attribute " + PosixXattr.XATTR + " of file id " + raw.id()
                             + " was written by a newer version of the gateway; change it with that version",
                     null);
         }
@@ -52,7 +52,7 @@ public final class AttributeEdit {
     /** The file after the change; its attributes hold all that Alluxio's model lacks. */
     public static FileStatus apply(Attr attr, SetAttributes changes, Instant now) throws StoreException {
         FileStatus raw = attr.raw();
-        PosixExtras extras = toChange(raw);
+        PosixXattr extras = toChange(raw);
         int mode = raw.mode();
         if (changes.has(SetAttributes.MODE)) {
             mode = changes.mode & 0777;
@@ -61,57 +61,57 @@ public final class AttributeEdit {
         owners(attr, changes, extras);
         pin(attr, raw, extras);
         times(raw, changes, extras, now);
-        extras.present |= PosixExtras.CHANGED;
+        extras.present |= PosixXattr.CHANGED;
         extras.changedSeconds = now.getEpochSecond();
         extras.changedNanos = now.getNano();
         Map<String, byte[]> xattrs = new HashMap<>(raw.xattrs());
-        xattrs.put(PosixExtras.XATTR, extras.encode());
+        xattrs.put(PosixXattr.XATTR, extras.encode());
         return raw.with(mode, xattrs);
     }
 
-    private static void special(PosixExtras extras, int mode) {
+    private static void special(PosixXattr extras, int mode) {
         extras.special = mode & 07000;
         if (extras.special != 0) {
-            extras.present |= PosixExtras.SPECIAL;
+            extras.present |= PosixXattr.SPECIAL;
         } else {
-            extras.present &= ~PosixExtras.SPECIAL;
+            extras.present &= ~PosixXattr.SPECIAL;
         }
     }
 
-    private static void owners(Attr attr, SetAttributes changes, PosixExtras extras) {
+    private static void owners(Attr attr, SetAttributes changes, PosixXattr extras) {
         if (changes.has(SetAttributes.UID)) {
-            extras.present |= PosixExtras.OWNER;
+            extras.present |= PosixXattr.OWNER;
             extras.uid = changes.uid;
             extras.ownerThen = attr.raw().owner();
         }
         if (changes.has(SetAttributes.GID)) {
-            extras.present |= PosixExtras.GROUP;
+            extras.present |= PosixXattr.GROUP;
             extras.gid = changes.gid;
             extras.groupThen = attr.raw().group();
         }
     }
 
     /** The modification time is ours from now on, so that the time of the change is: whatever the master's clock says. */
-    private static void pin(Attr attr, FileStatus raw, PosixExtras extras) {
+    private static void pin(Attr attr, FileStatus raw, PosixXattr extras) {
         if (!extras.modifiedCounts(raw.directory(), raw.modifiedMillis())) {
-            extras.present |= PosixExtras.MODIFIED;
+            extras.present |= PosixXattr.MODIFIED;
             extras.modifiedSeconds = attr.modifiedSeconds();
             extras.modifiedNanos = attr.modifiedNanos();
             extras.modifiedThenMillis = raw.modifiedMillis();
         }
     }
 
-    private static void times(FileStatus raw, SetAttributes changes, PosixExtras extras, Instant now) {
+    private static void times(FileStatus raw, SetAttributes changes, PosixXattr extras, Instant now) {
         if (changes.has(SetAttributes.MODIFY_TIME | SetAttributes.MODIFY_TIME_NOW)) {
             boolean isNow = changes.has(SetAttributes.MODIFY_TIME_NOW);
-            extras.present |= PosixExtras.MODIFIED;
+            extras.present |= PosixXattr.MODIFIED;
             extras.modifiedSeconds = isNow ? now.getEpochSecond() : changes.modifySeconds;
             extras.modifiedNanos = isNow ? now.getNano() : changes.modifyNanos;
             extras.modifiedThenMillis = raw.modifiedMillis();
         }
         if (changes.has(SetAttributes.ACCESS_TIME | SetAttributes.ACCESS_TIME_NOW)) {
             boolean isNow = changes.has(SetAttributes.ACCESS_TIME_NOW);
-            extras.present |= PosixExtras.ACCESSED;
+            extras.present |= PosixXattr.ACCESSED;
             extras.accessedSeconds = isNow ? now.getEpochSecond() : changes.accessSeconds;
             extras.accessedNanos = isNow ? now.getNano() : changes.accessNanos;
         }
@@ -123,46 +123,46 @@ public final class AttributeEdit {
         if (raw.owner().equals(user)) {
             return raw;
         }
-        PosixExtras extras = toChange(raw);
-        extras.present |= PosixExtras.OWNER | PosixExtras.GROUP;
+        PosixXattr extras = toChange(raw);
+        extras.present |= PosixXattr.OWNER | PosixXattr.GROUP;
         extras.uid = attr.uid();
         extras.ownerThen = user;
         extras.gid = attr.gid();
-        extras.groupThen = PosixExtras.ANY;
+        extras.groupThen = PosixXattr.ANY;
         Map<String, byte[]> xattrs = new HashMap<>(raw.xattrs());
-        xattrs.put(PosixExtras.XATTR, extras.encode());
+        xattrs.put(PosixXattr.XATTR, extras.encode());
         return raw.with(raw.mode(), xattrs);
     }
 
     /** The same without times of ours. */
     static FileStatus untimed(FileStatus raw) {
-        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        PosixXattr extras = PosixXattr.decode(raw.xattrs().get(PosixXattr.XATTR));
         if (extras.foreign) {
             return raw;
         }
-        extras.present &= ~(PosixExtras.MODIFIED | PosixExtras.ACCESSED | PosixExtras.CHANGED);
+        extras.present &= ~(PosixXattr.MODIFIED | PosixXattr.ACCESSED | PosixXattr.CHANGED);
         return with(raw, extras);
     }
 
     /** The same file, whose content was last written then; the same object where that is known already. */
     public static FileStatus written(FileStatus raw, Instant time) {
-        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        PosixXattr extras = PosixXattr.decode(raw.xattrs().get(PosixXattr.XATTR));
         if (extras.foreign) {
             return raw;
         }
-        extras.present |= PosixExtras.MODIFIED;
+        extras.present |= PosixXattr.MODIFIED;
         extras.modifiedSeconds = time.getEpochSecond();
         extras.modifiedNanos = time.getNano();
-        if (!extras.has(PosixExtras.ACCESSED)) {
+        if (!extras.has(PosixXattr.ACCESSED)) {
             // That of the file that Alluxio makes of the content would be later, though nobody has read it.
-            extras.present |= PosixExtras.ACCESSED;
+            extras.present |= PosixXattr.ACCESSED;
             extras.accessedSeconds = Math.floorDiv(raw.accessedMillis(), 1000L);
             extras.accessedNanos = (int) Math.floorMod(raw.accessedMillis(), 1000L) * 1_000_000;
         }
-        if (!extras.has(PosixExtras.CHANGED)
+        if (!extras.has(PosixXattr.CHANGED)
                 || Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos)
                         .isBefore(time)) {
-            extras.present |= PosixExtras.CHANGED;
+            extras.present |= PosixXattr.CHANGED;
             extras.changedSeconds = time.getEpochSecond();
             extras.changedNanos = time.getNano();
         }
@@ -171,11 +171,11 @@ public final class AttributeEdit {
 
     /** A directory as it is, with the times that were shown before. */
     public static FileStatus shown(FileStatus status, Attr before) {
-        PosixExtras extras = PosixExtras.decode(status.xattrs().get(PosixExtras.XATTR));
+        PosixXattr extras = PosixXattr.decode(status.xattrs().get(PosixXattr.XATTR));
         if (extras.foreign) {
             return status;
         }
-        extras.present |= PosixExtras.MODIFIED | PosixExtras.CHANGED;
+        extras.present |= PosixXattr.MODIFIED | PosixXattr.CHANGED;
         extras.modifiedSeconds = before.modifiedSeconds();
         extras.modifiedNanos = before.modifiedNanos();
         extras.modifiedThenMillis = status.modifiedMillis();
@@ -186,31 +186,31 @@ public final class AttributeEdit {
 
     /** When its attributes were last changed, or its content written, as far as our attribute says; null: it says nothing. */
     public static @Nullable Instant changed(FileStatus raw) {
-        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
-        return extras.has(PosixExtras.CHANGED)
+        PosixXattr extras = PosixXattr.decode(raw.xattrs().get(PosixXattr.XATTR));
+        return extras.has(PosixXattr.CHANGED)
                 ? Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos)
                 : null;
     }
 
     /** The same file, which shows this inode number. */
     public static FileStatus numbered(FileStatus raw, long number) {
-        PosixExtras extras = PosixExtras.decode(raw.xattrs().get(PosixExtras.XATTR));
+        PosixXattr extras = PosixXattr.decode(raw.xattrs().get(PosixXattr.XATTR));
         if (extras.foreign) {
             return raw;
         }
-        extras.present |= PosixExtras.NUMBER;
+        extras.present |= PosixXattr.NUMBER;
         extras.number = number;
         return with(raw, extras);
     }
 
-    private static FileStatus with(FileStatus raw, PosixExtras extras) {
-        byte[] before = raw.xattrs().get(PosixExtras.XATTR);
+    private static FileStatus with(FileStatus raw, PosixXattr extras) {
+        byte[] before = raw.xattrs().get(PosixXattr.XATTR);
         byte[] after = extras.encode();
         if (Arrays.equals(before, after)) {
             return raw;
         }
         Map<String, byte[]> xattrs = new HashMap<>(raw.xattrs());
-        xattrs.put(PosixExtras.XATTR, after);
+        xattrs.put(PosixXattr.XATTR, after);
         return raw.with(raw.mode(), xattrs);
     }
 }

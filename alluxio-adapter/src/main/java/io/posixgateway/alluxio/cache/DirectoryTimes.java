@@ -7,7 +7,7 @@ import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.PathLocks;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
@@ -122,7 +122,7 @@ public final class DirectoryTimes implements AutoCloseable {
             long millis = status.modifiedMillis();
             return millis >= fromMillis
                     && (moving > 0 || millis <= toMillis)
-                    && Arrays.equals(attribute, status.xattrs().get(PosixExtras.XATTR));
+                    && Arrays.equals(attribute, status.xattrs().get(PosixXattr.XATTR));
         }
     }
 
@@ -221,7 +221,7 @@ public final class DirectoryTimes implements AutoCloseable {
         ReadAheadWindow window = windows.get(directory.node());
         if (window != null) {
             window.shown = now;
-            taken(window, now.raw().xattrs().get(PosixExtras.XATTR), issued);
+            taken(window, now.raw().xattrs().get(PosixXattr.XATTR), issued);
         }
     }
 
@@ -272,7 +272,7 @@ public final class DirectoryTimes implements AutoCloseable {
         ReadAheadWindow window = window(directory);
         window.shown = now;
         if (window.fromMillis == Long.MAX_VALUE) {
-            window.attribute = known.xattrs().get(PosixExtras.XATTR);
+            window.attribute = known.xattrs().get(PosixXattr.XATTR);
         }
         window.fromMillis = Long.MIN_VALUE;
         window.toMillis = Math.max(window.toMillis, now.raw().modifiedMillis());
@@ -363,7 +363,7 @@ public final class DirectoryTimes implements AutoCloseable {
         window.shown = seen;
         if (window.fromMillis == Long.MAX_VALUE) {
             window.fromMillis = raw.modifiedMillis();
-            window.attribute = raw.xattrs().get(PosixExtras.XATTR);
+            window.attribute = raw.xattrs().get(PosixXattr.XATTR);
         }
         window.moving++;
         touched(window);
@@ -426,7 +426,7 @@ public final class DirectoryTimes implements AutoCloseable {
      */
     void settle(Inode directory, FileStatus shown, long issued) {
         ReadAheadWindow window = any && shown.directory() ? of(directory) : null;
-        byte[] attribute = shown.xattrs().get(PosixExtras.XATTR);
+        byte[] attribute = shown.xattrs().get(PosixXattr.XATTR);
         if (window == null || attribute == null || !isToKeep(window, attribute, issued)) {
             return;
         }
@@ -461,7 +461,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     private void keep(ReadAheadWindow window, byte[] attribute, long issued) throws StoreException {
         if (isToKeep(window, attribute, issued)) {
-            Store.Change change = new Store.Change(null, null, null, Map.of(PosixExtras.XATTR, attribute));
+            Store.Change change = new Store.Change(null, null, null, Map.of(PosixXattr.XATTR, attribute));
             try {
                 store.change(metadata.pathOf(window.directory), change);
             } finally {

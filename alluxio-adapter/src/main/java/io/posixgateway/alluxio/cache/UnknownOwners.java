@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.fuse.spi.Stat;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -50,7 +50,7 @@ final class UnknownOwners {
      * @param uid that is shown
      */
     void look(FileStatus status, int mode, int uid) {
-        boolean useless = uid == Identities.NOBODY && (mode & OF_OTHERS) == 0 && !Stat.isSymlink(mode);
+        boolean useless = uid == IdMapper.NOBODY && (mode & OF_OTHERS) == 0 && !Stat.isSymlink(mode);
         if (useless && reported.compareAndSet(false, true)) {
             LOG.warn("{}", line(status));
         }

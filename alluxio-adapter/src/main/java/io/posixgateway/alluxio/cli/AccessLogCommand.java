@@ -75,7 +75,7 @@ final class AccessLogCommand implements Callable<Integer> {
     private static void show(Target.Found found, PrintWriter out) {
         EndOnSignal signals = EndOnSignal.atOnce();
         try {
-            Accesses.follow(found, TimeUnit.DAYS.toSeconds(365), lines -> {
+            AccessLogReader.follow(found, TimeUnit.DAYS.toSeconds(365), lines -> {
                 lines.forEach(out::println);
                 out.flush();
             });

@@ -83,7 +83,7 @@ final class AccessProfile {
                     sums.longest * 1000,
                     sums.seconds,
                     total == 0 ? 0 : 100 * sums.seconds / total,
-                    sums.bytes == 0 ? "-" : Figures.size((double) sums.bytes));
+                    sums.bytes == 0 ? "-" : NumberFormats.size((double) sums.bytes));
         }
         if (strange > 0) {
             out.println(strange + " lines are not in the format of an access log, and were skipped");

@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.session.FuseSession;
@@ -68,7 +68,7 @@ final class Demo implements AutoCloseable {
 
     /** Mounts the whole Alluxio; commands reach the mount as any other. */
     FuseSession mount(EmbeddedAlluxio running, OptionValues options, MountFlags flags) throws ServiceException {
-        AlluxioVolumes volumes = new AlluxioVolumes(null, null, Clock.system());
+        FileSystemFactory volumes = new FileSystemFactory(null, null, Clock.system());
         AlluxioOptions place = new AlluxioOptions(running.masters(), "/", "", Map.of());
         AlluxioFileSystem opened = volumes.open(place, options);
         FuseSession mounted = MountedSession.start(opened, mountPoint, MountOptions.mounted(options, "alluxio-demo"));

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.gatewaymetrics.GatewayMetric;
 import io.posixgateway.alluxio.options.OptionTable;
-import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,7 +28,7 @@ final class DocsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        OptionTable options = AlluxioVolumes.OPTIONS;
+        OptionTable options = FileSystemFactory.OPTIONS;
         fill(
                 "configuration.md",
                 Map.of(

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.DiagnoseRequest;
-import io.posixgateway.alluxio.service.Diagnosis;
+import io.posixgateway.alluxio.service.SupportBundle;
 import io.posixgateway.alluxio.service.Redactor;
 import io.posixgateway.alluxio.service.StoreAdvice;
 import io.posixgateway.fuse.session.MountTable.Mount;
@@ -97,7 +97,7 @@ final class DoctorCommand implements Callable<Integer> {
             throw new CommandException(file + " cannot be written: " + e + "; give another with --output", e);
         }
         out.println((toStandardOutput ? "the bundle" : file) + " holds " + String.join(", ", texts.keySet()));
-        String advice = texts.getOrDefault(Diagnosis.ADVICE, StoreAdvice.NONE);
+        String advice = texts.getOrDefault(SupportBundle.ADVICE, StoreAdvice.NONE);
         if (!advice.equals(StoreAdvice.NONE)) {
             out.print(advice);
         }

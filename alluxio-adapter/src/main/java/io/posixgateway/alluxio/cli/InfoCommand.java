@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.cli;
 import io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.control.PathInfoReply;
 import io.posixgateway.alluxio.control.PathInfoRequest;
-import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.IdMapper;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.util.Locale;
@@ -94,7 +94,7 @@ final class InfoCommand implements Callable<Integer> {
         out.println("length      " + info.getLengthBytes());
         out.println(String.format(
                 Locale.ROOT, "mode        %04o, uid %d, gid %d", info.getMode(), info.getUid(), info.getGid()));
-        if (info.getUid() == Identities.NOBODY && (info.getMode() & 077) == 0) {
+        if (info.getUid() == IdMapper.NOBODY && (info.getMode() & 077) == 0) {
             out.println("access      root only: this host does not know the owner that Alluxio reports; see the options"
                     + " uid and gid");
         }
@@ -106,7 +106,7 @@ final class InfoCommand implements Callable<Integer> {
         out.println("read path   " + info.getReadPath() + ": " + info.getReason());
         if (info.getBlocksCount() > 0) {
             out.println("blocks      " + info.getBlocksCount() + " of up to "
-                    + Figures.size((double) info.getBlockBytes()));
+                    + NumberFormats.size((double) info.getBlockBytes()));
         }
         for (PathInfoReply.Block block :
                 info.getBlocksList().subList(0, Math.min(MOST_BLOCKS, info.getBlocksCount()))) {

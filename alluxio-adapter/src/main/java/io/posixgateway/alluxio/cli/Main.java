@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.options.OptionException;
-import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.Logging;
 import io.posixgateway.alluxio.service.OutOfMemory;
-import io.posixgateway.alluxio.service.Rehearsal;
+import io.posixgateway.alluxio.service.JvmWarmup;
 import java.io.PrintWriter;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -99,7 +99,7 @@ public final class Main implements Runnable {
         OutOfMemory.endsTheProcess();
         if (args.length > 0 && args[0].equals("serve")) {
             Logging.setUp("INFO");
-            Rehearsal.begin();
+            JvmWarmup.begin();
         }
         EndOnSignal.exit(commandLine().execute(args));
     }
@@ -131,7 +131,7 @@ public final class Main implements Runnable {
         PrintWriter err = command.getErr();
         if (failure instanceof CommandLine.UnmatchedArgumentException unmatched) {
             String flag = unmatched.getUnmatched().get(0).split("=", 2)[0];
-            String hint = AlluxioVolumes.OPTIONS.hint(flag);
+            String hint = FileSystemFactory.OPTIONS.hint(flag);
             if (hint != null) {
                 err.println("posix-gateway: option '" + flag + "' is " + hint);
                 return CommandLine.ExitCode.USAGE;

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.BlockFolderRules;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
@@ -82,7 +82,7 @@ final class MountCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         AlluxioOptions place = place();
-        OptionValues options = flags.read(AlluxioVolumes.OPTIONS);
+        OptionValues options = flags.read(FileSystemFactory.OPTIONS);
         String name = place.masters().isEmpty() ? place.path() : "alluxio://" + place.masters() + place.path();
         if (flags.checkOnly()) {
             return 0;
@@ -116,7 +116,7 @@ final class MountCommand implements Callable<Integer> {
             Path folder = spool == null ? null : Path.of(spool);
             String blocks = given.remove("block_folders");
             BlockFolderRules blockFolders = BlockFolderRules.all(blocks == null ? "" : blocks);
-            AlluxioVolumes source = new AlluxioVolumes(siteProperties, folder, blockFolders, Clock.system());
+            FileSystemFactory source = new FileSystemFactory(siteProperties, folder, blockFolders, Clock.system());
             mount.serve(name, source, place, options, given);
             return 0;
         } catch (ServiceException | KeeperException e) {
@@ -135,7 +135,7 @@ final class MountCommand implements Callable<Integer> {
 
     private FileSystem open(AlluxioOptions place, OptionValues options) {
         try {
-            return new AlluxioVolumes(siteProperties, null, Clock.system()).openToServe(place, options);
+            return new FileSystemFactory(siteProperties, null, Clock.system()).openToServe(place, options);
         } catch (ServiceException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }

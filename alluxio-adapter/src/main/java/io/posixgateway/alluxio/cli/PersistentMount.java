@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.alluxio.service.KeeperClient;
 import io.posixgateway.alluxio.service.KeeperException;
@@ -119,7 +119,7 @@ final class PersistentMount {
      * @param name first column of /proc/mounts
      */
     void serve(
-            String name, AlluxioVolumes source, AlluxioOptions place, OptionValues options, Map<String, String> given)
+            String name, FileSystemFactory source, AlluxioOptions place, OptionValues options, Map<String, String> given)
             throws ServiceException, KeeperException {
         if (own && !answers()) {
             startKeeper();

@@ -86,7 +86,7 @@ final class ProfileCommand implements Callable<Integer> {
 
     private void follow(String where, AccessProfile profile, PrintWriter out) {
         try (Target.Found found = target.find(where)) {
-            long lost = Accesses.follow(found, seconds, lines -> lines.forEach(profile::add));
+            long lost = AccessLogReader.follow(found, seconds, lines -> lines.forEach(profile::add));
             out.println(profile.lines() + " requests in " + seconds + " s at " + where
                     + (lost == 0 ? "" : "; " + lost + " more came too fast and were not counted"));
         } catch (StatusRuntimeException e) {

@@ -1,11 +1,11 @@
 package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.options.OptionException;
-import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.BlockFolderRules;
 import io.posixgateway.alluxio.service.GatewayService;
 import io.posixgateway.alluxio.service.RateCeilings;
-import io.posixgateway.alluxio.service.Rehearsal;
+import io.posixgateway.alluxio.service.JvmWarmup;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
@@ -134,7 +134,7 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         if (rehearse) {
-            Rehearsal.run();
+            JvmWarmup.run();
         }
         GatewayService.Addresses addresses =
                 new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs, bypassSocket());
@@ -148,10 +148,10 @@ final class ServeCommand implements Callable<Integer> {
         return 0;
     }
 
-    private AlluxioVolumes volumes() throws ServiceException {
+    private FileSystemFactory volumes() throws ServiceException {
         try {
             BlockFolderRules rules = BlockFolderRules.of(blockFolders);
-            return new AlluxioVolumes(siteProperties, spool, spoolFree, rules, ceilings(), Clock.system());
+            return new FileSystemFactory(siteProperties, spool, spoolFree, rules, ceilings(), Clock.system());
         } catch (OptionException e) {
             throw new CommandException("--spool-free: " + e.getMessage(), e);
         } catch (IllegalArgumentException e) {

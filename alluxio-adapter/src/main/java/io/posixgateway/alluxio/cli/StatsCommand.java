@@ -130,17 +130,17 @@ final class StatsCommand implements Callable<Integer> {
         out.printf(
                 Locale.ROOT,
                 COLUMNS,
-                Figures.size(requests / seconds),
+                NumberFormats.size(requests / seconds),
                 time(spent, requests),
-                Figures.size(gained(before, now, "read_bytes_total") / seconds),
-                Figures.size(gained(before, now, "written_bytes_total") / seconds),
+                NumberFormats.size(gained(before, now, "read_bytes_total") / seconds),
+                NumberFormats.size(gained(before, now, "written_bytes_total") / seconds),
                 hits + misses == 0 ? "-" : String.format(Locale.ROOT, "%.0f", 100 * hits / (hits + misses)),
-                Figures.size(calls / seconds),
+                NumberFormats.size(calls / seconds),
                 time(waited, calls),
                 whole(now.sum("requests_in_flight")),
                 whole(now.sum("requests_queued")),
                 whole(now.sum("worker_threads", "state=\"busy\"")) + "/" + whole(now.sum("worker_threads")),
-                Figures.size(now.sumOf("jvm_memory_used_bytes", "area=\"heap\"")),
+                NumberFormats.size(now.sumOf("jvm_memory_used_bytes", "area=\"heap\"")),
                 whole(now.sum("open_files")));
         out.flush();
     }

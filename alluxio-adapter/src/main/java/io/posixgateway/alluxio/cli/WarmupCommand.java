@@ -99,12 +99,12 @@ final class WarmupCommand implements Callable<Integer> {
 
     private String line(WarmupProgress progress) {
         long total = progress.getTotalBytes();
-        String text = progress.getEntries() + " entries, " + Figures.size((double) total) + " of data";
+        String text = progress.getEntries() + " entries, " + NumberFormats.size((double) total) + " of data";
         if (counts(progress)) {
             int percent = percent(progress);
             int filled = percent * BAR / 100;
             String bar = "[" + "#".repeat(filled) + "-".repeat(BAR - filled) + "] ";
-            text = (terminal ? bar : "") + percent + "% of " + Figures.size((double) total) + " in Alluxio, "
+            text = (terminal ? bar : "") + percent + "% of " + NumberFormats.size((double) total) + " in Alluxio, "
                     + progress.getEntries() + " entries";
         }
         return progress.getFailed() == 0 ? text : text + ", " + progress.getFailed() + " failed";

@@ -4,7 +4,7 @@ import com.google.protobuf.Message;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.posixgateway.alluxio.service.AccessLog;
-import io.posixgateway.alluxio.service.Diagnosis;
+import io.posixgateway.alluxio.service.SupportBundle;
 import io.posixgateway.alluxio.service.Directories;
 import io.posixgateway.alluxio.service.Gateway;
 import io.posixgateway.alluxio.service.Logging;
@@ -183,7 +183,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     @Override
     public void diagnose(DiagnoseRequest request, StreamObserver<DiagnoseReply> observer) {
         run(observer, () -> DiagnoseReply.newBuilder()
-                .putAllTexts(new Diagnosis(service).texts())
+                .putAllTexts(new SupportBundle(service).texts())
                 .build());
     }
 

@@ -58,7 +58,7 @@ public final class S3Server implements UnderStoreServer {
 
     S3Server(Path folder, Path logs, PortRange ports) throws IOException {
         Files.createDirectories(folder);
-        Path identities = Files.writeString(folder.resolve("identities.json"), IDENTITIES);
+        Path idMapper = Files.writeString(folder.resolve("identities.json"), IDENTITIES);
         this.port = ports.next();
         this.metricsPort = ports.next();
         List<String> command = List.of(
@@ -89,7 +89,7 @@ public final class S3Server implements UnderStoreServer {
                 "-s3.port.lance=0",
                 "-s3.localSocket=" + folder.resolve("s3.sock"),
                 "-metricsPort=" + metricsPort,
-                "-s3.config=" + identities);
+                "-s3.config=" + idMapper);
         this.process = new ServerProcess(
                 "s3", command, logs.resolve("s3.out"), new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     }

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.gatewaymetrics;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.VolumeCounts;
 import io.posixgateway.alluxio.bypass.BypassCounts;
-import io.posixgateway.alluxio.bypass.Verdict;
+import io.posixgateway.alluxio.bypass.BypassResult;
 import io.posixgateway.alluxio.cache.CacheCounts;
 import io.posixgateway.alluxio.client.RpcMetrics;
 import io.posixgateway.alluxio.client.Store;
@@ -111,10 +111,10 @@ final class VolumeSamples {
 
     private void bypass(BypassCounts counts) {
         add(GatewayMetric.BYPASS_OPENS, counts.opens());
-        for (Verdict verdict : Verdict.values()) {
-            long refused = counts.refused(verdict);
+        for (BypassResult bypassResult : BypassResult.values()) {
+            long refused = counts.refused(bypassResult);
             if (refused > 0) {
-                add(GatewayMetric.BYPASS_REFUSED, refused, verdict.label());
+                add(GatewayMetric.BYPASS_REFUSED, refused, bypassResult.label());
             }
         }
     }

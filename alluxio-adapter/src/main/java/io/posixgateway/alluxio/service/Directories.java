@@ -15,10 +15,10 @@ import java.util.Map;
 public final class Directories {
     private static final int DEFAULT_MODE = 0755;
 
-    private final AlluxioVolumes source;
+    private final FileSystemFactory source;
     private final FoldersInUse inUse;
 
-    public Directories(AlluxioVolumes source) {
+    public Directories(FileSystemFactory source) {
         this.source = source;
         this.inUse = new FoldersInUse(source.clock());
     }
@@ -70,7 +70,7 @@ public final class Directories {
     }
 
     private <T> T with(Cluster cluster, Work<T> work) throws ServiceException {
-        AlluxioVolumes.checkProperties(cluster.getPropertiesMap());
+        FileSystemFactory.checkProperties(cluster.getPropertiesMap());
         AlluxioOptions root =
                 new AlluxioOptions(cluster.getMasters(), "/", cluster.getUser(), cluster.getPropertiesMap());
         AlluxioFileSystem files = source.open(root, source.options(Map.of()));
@@ -85,7 +85,7 @@ public final class Directories {
 
     /** What a failure of work on a path means to a caller of the service. */
     static ServiceException failure(IOException e) {
-        Kind kind = e instanceof TreeException tree ? AlluxioVolumes.kindOf(tree.errno()) : Kind.UNAVAILABLE;
+        Kind kind = e instanceof TreeException tree ? FileSystemFactory.kindOf(tree.errno()) : Kind.UNAVAILABLE;
         return new ServiceException(kind, String.valueOf(e.getMessage()), e);
     }
 }

@@ -67,7 +67,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private final String version;
     private final boolean oldMetricNames;
     private final ControlServer control;
-    private final Lead lead;
+    private final LeaderLock lead;
     private final Addresses addresses;
     private final Watchdog watchdog;
     private final KeeperWatch keeperWatch;
@@ -80,7 +80,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
     private volatile boolean leads;
     private volatile boolean ending;
 
-    private GatewayService(AlluxioVolumes source, Addresses addresses, String version, boolean oldMetricNames)
+    private GatewayService(FileSystemFactory source, Addresses addresses, String version, boolean oldMetricNames)
             throws IOException {
         this.version = version;
         this.oldMetricNames = oldMetricNames;
@@ -94,7 +94,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
         this.takeover = new Takeover(keeper, volumes, background, () -> ending, clock);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
         this.addresses = addresses;
-        this.lead = Lead.of(addresses.lead());
+        this.lead = LeaderLock.of(addresses.lead());
     }
 
     /**
@@ -103,7 +103,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
      *
      * @throws IOException an address is taken
      */
-    public static GatewayService start(AlluxioVolumes source, Addresses addresses, String version, Mode mode)
+    public static GatewayService start(FileSystemFactory source, Addresses addresses, String version, Mode mode)
             throws IOException {
         GatewayService service = new GatewayService(source, addresses, version, mode.oldMetricNames());
         boolean standby = mode.standby();

@@ -30,14 +30,14 @@ public record RateCeilings(Map<String, String> values) {
         if (!requestsPerSecond.isEmpty()) {
             values.put(REQUESTS, requestsPerSecond);
         }
-        AlluxioVolumes.OPTIONS.read(values);
+        FileSystemFactory.OPTIONS.read(values);
         return new RateCeilings(Map.copyOf(values));
     }
 
     /** The same options, with the ceiling in the place of a limit that is higher, or that is not there. */
     OptionValues over(OptionValues given) {
         OptionValues under = given;
-        OptionValues ceilings = AlluxioVolumes.OPTIONS.read(values);
+        OptionValues ceilings = FileSystemFactory.OPTIONS.read(values);
         if (ceilings.given(BYTES) && (!given.given(BYTES) || given.bytes(BYTES) > ceilings.bytes(BYTES))) {
             under = under.with(BYTES, ceilings.text(BYTES));
         }

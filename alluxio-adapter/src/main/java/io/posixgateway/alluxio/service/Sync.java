@@ -92,7 +92,7 @@ public final class Sync {
         StoreException failure = end;
         if (failure != null) {
             throw new ServiceException(
-                    AlluxioVolumes.kindOf(failure.errno()),
+                    FileSystemFactory.kindOf(failure.errno()),
                     state.path + " could not be compared: " + failure.getMessage(),
                     failure);
         }

@@ -256,7 +256,7 @@ final class Takeover implements Runnable {
      * this process serves or ends.
      */
     void prepare() throws InterruptedException {
-        Supervised.run("Loading what serving needs", Rehearsal::run);
+        Supervised.run("Loading what serving needs", JvmWarmup::run);
         do {
             Supervised.run("Preparing for a takeover", this::prepareAll);
             if (!prepared) {

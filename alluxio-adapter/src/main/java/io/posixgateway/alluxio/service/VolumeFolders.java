@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.service;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
 import java.io.IOException;
@@ -87,7 +87,7 @@ final class VolumeFolders {
             tree.makeDirectory(stored(names, names.size() - 1), mode);
         }
         try {
-            store.makeDirectory(stored, mode, Map.of(MARK, bytes(volume), PosixExtras.XATTR, ownedByRoot()));
+            store.makeDirectory(stored, mode, Map.of(MARK, bytes(volume), PosixXattr.XATTR, ownedByRoot()));
             return true;
         } catch (StoreException e) {
             if (e.errno() != Errno.EEXIST) {
@@ -195,8 +195,8 @@ final class VolumeFolders {
 
     /** As a folder that {@link FileTree} makes. */
     private byte[] ownedByRoot() {
-        PosixExtras extras = new PosixExtras();
-        extras.present = PosixExtras.OWNER | PosixExtras.GROUP;
+        PosixXattr extras = new PosixXattr();
+        extras.present = PosixXattr.OWNER | PosixXattr.GROUP;
         extras.ownerThen = store.user();
         return extras.encode();
     }

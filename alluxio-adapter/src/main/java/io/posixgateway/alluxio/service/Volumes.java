@@ -51,7 +51,7 @@ public final class Volumes implements Takeover.Server {
     private static final int EARLY_TRIES = 30;
     private static final long EARLY_PAUSE_NANOS = 2_000_000_000L;
 
-    private final AlluxioVolumes source;
+    private final FileSystemFactory source;
     private final KeeperClient keeper;
     private final Path accessLogs;
     private final BypassEndpoint bypass;
@@ -70,7 +70,7 @@ public final class Volumes implements Takeover.Server {
      * @param accessLogs folder of access logs that are switched on
      * @param bypass which the caller closes
      */
-    public Volumes(AlluxioVolumes source, KeeperClient keeper, Path accessLogs, BypassEndpoint bypass) {
+    public Volumes(FileSystemFactory source, KeeperClient keeper, Path accessLogs, BypassEndpoint bypass) {
         this.bypass = bypass;
         this.accessLogs = accessLogs;
         this.source = source;
@@ -255,7 +255,7 @@ public final class Volumes implements Takeover.Server {
             Target target = target(request, true);
             if (rehearsals.getAndIncrement() < REHEARSALS) {
                 try (AlluxioFileSystem files = source.openBeside(target.place(), target.options())) {
-                    Rehearsal.use(files, source.clock());
+                    JvmWarmup.use(files, source.clock());
                 }
             }
             Store client = source.connect(target.place(), target.options());
@@ -521,10 +521,10 @@ public final class Volumes implements Takeover.Server {
             Map<String, String> properties = request.getCluster().getPropertiesMap();
             Map<String, String> options = request.getOptionsMap();
             if (kept) {
-                properties = understood(request.getVolume(), properties, AlluxioVolumes::checkProperties);
+                properties = understood(request.getVolume(), properties, FileSystemFactory::checkProperties);
                 options = understood(request.getVolume(), options, source::options);
             } else {
-                AlluxioVolumes.checkProperties(properties);
+                FileSystemFactory.checkProperties(properties);
                 warnOfEarlierNames(request);
             }
             AlluxioOptions place = new AlluxioOptions(
@@ -540,7 +540,7 @@ public final class Volumes implements Takeover.Server {
 
     /** Once for each volume: an attach may be repeated. */
     private void warnOfEarlierNames(AttachRequest request) {
-        AlluxioVolumes.OPTIONS.renamedIn(request.getOptionsMap()).stream()
+        FileSystemFactory.OPTIONS.renamedIn(request.getOptionsMap()).stream()
                 .filter(text -> reported.add(request.getVolume() + ' ' + text))
                 .forEach(text -> LOG.warn("Volume {}: {}", request.getVolume(), text));
     }

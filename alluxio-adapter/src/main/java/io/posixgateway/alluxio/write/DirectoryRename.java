@@ -11,7 +11,7 @@ import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
 import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
@@ -78,7 +78,7 @@ public final class DirectoryRename {
     }
 
     private static boolean isBegun(FileStatus source, FileStatus target) {
-        return target.directory() && Arrays.equals(mark(source), target.xattrs().get(PosixExtras.MOVED_FROM));
+        return target.directory() && Arrays.equals(mark(source), target.xattrs().get(PosixXattr.MOVED_FROM));
     }
 
     private static byte[] mark(FileStatus source) {
@@ -224,7 +224,7 @@ public final class DirectoryRename {
         Store.Page page = store.list(directory, "", PAGE);
         while (!page.entries().isEmpty()) {
             for (FileStatus entry : page.entries()) {
-                byte[] from = entry.xattrs().get(PosixExtras.MOVED_FROM);
+                byte[] from = entry.xattrs().get(PosixXattr.MOVED_FROM);
                 if (entry.directory() && from != null && isGone(from)) {
                     endMove(directory + "/" + entry.name(), entry);
                 }
@@ -241,13 +241,13 @@ public final class DirectoryRename {
 
     /** Nothing is left of what it was before: it gets the mode that it had, and is a directory as any other. */
     private void endMove(String path, FileStatus moved) throws StoreException {
-        byte[] mode = moved.xattrs().get(PosixExtras.MOVED_MODE);
+        byte[] mode = moved.xattrs().get(PosixXattr.MOVED_MODE);
         if (mode != null) {
             giveMode(path, new String(mode, StandardCharsets.US_ASCII));
-            store.removeXattr(path, PosixExtras.MOVED_MODE);
+            store.removeXattr(path, PosixXattr.MOVED_MODE);
         }
-        if (moved.xattrs().containsKey(PosixExtras.MOVED_FROM)) {
-            store.removeXattr(path, PosixExtras.MOVED_FROM);
+        if (moved.xattrs().containsKey(PosixXattr.MOVED_FROM)) {
+            store.removeXattr(path, PosixXattr.MOVED_FROM);
         }
     }
 
@@ -324,11 +324,11 @@ public final class DirectoryRename {
     /** False: it was there, of an earlier attempt. */
     private boolean make(String to, FileStatus source) throws StoreException {
         Map<String, byte[]> xattrs = new HashMap<>(source.xattrs());
-        xattrs.put(PosixExtras.MOVED_FROM, mark(source));
+        xattrs.put(PosixXattr.MOVED_FROM, mark(source));
         int mode = source.mode() | 0700; // names are made in it
         if (mode != source.mode()) {
             xattrs.put(
-                    PosixExtras.MOVED_MODE, Integer.toOctalString(source.mode()).getBytes(StandardCharsets.US_ASCII));
+                    PosixXattr.MOVED_MODE, Integer.toOctalString(source.mode()).getBytes(StandardCharsets.US_ASCII));
         }
         try {
             store.makeDirectory(to, mode, xattrs);

@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.recovery.CreationLog;
 import io.posixgateway.alluxio.recovery.CreationLog.Creation;
 import io.posixgateway.alluxio.recovery.RetryQueue;
@@ -217,7 +217,7 @@ public final class NameReservations {
         String stamp = creation.stamp();
         Map<String, byte[]> xattrs = stamp.isEmpty()
                 ? Map.of()
-                : Map.of(PosixExtras.XATTR, HexFormat.of().parseHex(stamp));
+                : Map.of(PosixXattr.XATTR, HexFormat.of().parseHex(stamp));
         long made = store.create(creation.path(), UNUSED_MODE, xattrs, creation.number())
                 .fileId();
         FileStatus there = store.status(creation.path());
@@ -229,7 +229,7 @@ public final class NameReservations {
 
     /** The times in it are told to the nanosecond. */
     static String stamp(FileStatus file) {
-        byte[] extras = file.xattrs().get(PosixExtras.XATTR);
+        byte[] extras = file.xattrs().get(PosixXattr.XATTR);
         return extras == null ? "" : HexFormat.of().formatHex(extras);
     }
 

@@ -7,8 +7,8 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.posix.Identities;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.IdMapper;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.SetAttributes;
 import io.posixgateway.fuse.time.Clock;
@@ -25,7 +25,7 @@ class AttributeEditTest {
     private static Attr attr(Map<String, byte[]> xattrs) {
         FileStatus status = new FileStatus(7, "f", false, true, 10, 1 << 20, 0644, "alice", "staff", 1, 1, xattrs);
         return new AttrDecoder(
-                        Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, new MemoryAccounting(Long.MAX_VALUE))
+                        IdMapper.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, new MemoryAccounting(Long.MAX_VALUE))
                 .read(status, 0);
     }
 
@@ -45,24 +45,24 @@ class AttributeEditTest {
 
     @Test
     void whatALaterVersionWroteIsCarriedAlongOrTheChangeRefused() throws Exception {
-        Attr later = attr(Map.of(PosixExtras.XATTR, LATER));
+        Attr later = attr(Map.of(PosixXattr.XATTR, LATER));
         isRefused(() -> AttributeEdit.apply(later, chmod(), NOW));
         isRefused(() -> AttributeEdit.ownedBy(later, "bob"));
-        assertThat(AttributeEdit.ownedBy(later, "alice").xattrs()).containsEntry(PosixExtras.XATTR, LATER);
-        assertThat(AttributeEdit.written(later.raw(), NOW).xattrs()).containsEntry(PosixExtras.XATTR, LATER);
+        assertThat(AttributeEdit.ownedBy(later, "alice").xattrs()).containsEntry(PosixXattr.XATTR, LATER);
+        assertThat(AttributeEdit.written(later.raw(), NOW).xattrs()).containsEntry(PosixXattr.XATTR, LATER);
     }
 
     @Test
     void whatThisVersionWroteIsChanged() throws Exception {
         FileStatus changed = AttributeEdit.apply(attr(Map.of()), chmod(), NOW);
         assertThat(changed.mode()).isEqualTo(0600);
-        PosixExtras extras = PosixExtras.decode(changed.xattrs().get(PosixExtras.XATTR));
+        PosixXattr extras = PosixXattr.decode(changed.xattrs().get(PosixXattr.XATTR));
         assertThat(extras.foreign).isFalse();
         assertThat(extras.special).isEqualTo(02000);
         assertThat(Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos))
                 .isEqualTo(NOW);
         FileStatus anew = AttributeEdit.ownedBy(attr(changed.xattrs()), "bob");
-        extras = PosixExtras.decode(anew.xattrs().get(PosixExtras.XATTR));
+        extras = PosixXattr.decode(anew.xattrs().get(PosixXattr.XATTR));
         assertThat(extras.special).isEqualTo(02000);
         assertThat(extras.ownerThen).isEqualTo("bob");
     }

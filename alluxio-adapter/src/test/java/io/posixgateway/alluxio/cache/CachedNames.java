@@ -5,7 +5,7 @@ import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
 import java.lang.management.ManagementFactory;
@@ -22,7 +22,7 @@ public final class CachedNames {
 
     private final MemoryAccounting bytes = new MemoryAccounting(Long.MAX_VALUE);
     private final AttrDecoder reader =
-            new AttrDecoder(Identities.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, bytes);
+            new AttrDecoder(IdMapper.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, bytes);
     private final InodeTable table;
     private Inode directory;
 

@@ -6,7 +6,7 @@ import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
@@ -30,7 +30,7 @@ class DirectoryTimesTest {
             cluster.connect(),
             table,
             new PathPolicies(CachePolicy.Consistency.TTL, 0, Map.of(), 0, 0, clock),
-            new AttrDecoder(Identities.ofHost(clock), -1, -1, GroupAccess.NONE, 0, bytes),
+            new AttrDecoder(IdMapper.ofHost(clock), -1, -1, GroupAccess.NONE, 0, bytes),
             new KernelInvalidator(clock));
 
     /** Its attributes were forgotten, and asked for before a name in it was changed: the response is of before. */

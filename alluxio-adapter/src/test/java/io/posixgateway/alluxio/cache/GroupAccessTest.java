@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.posix.Identities;
+import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class GroupAccessTest {
     private static Attr shown(GroupAccess access, int umask, boolean directory, int mode) {
         FileStatus status = new FileStatus(7, "f", directory, true, 0, 0, mode, "alice", "staff", 1, 1, Map.of());
         return new AttrDecoder(
-                        Identities.ofHost(Clock.system()),
+                        IdMapper.ofHost(Clock.system()),
                         AttrDecoder.AS_ALLUXIO_SAYS,
                         GROUP,
                         access,

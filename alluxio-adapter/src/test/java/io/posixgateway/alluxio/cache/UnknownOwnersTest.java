@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.posix.Identities;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.IdMapper;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,7 @@ class UnknownOwnersTest {
 
     private static int shownMode(int gid, int umask, FileStatus status) {
         Attr attr = new AttrDecoder(
-                        Identities.ofHost(Clock.system()),
+                        IdMapper.ofHost(Clock.system()),
                         AttrDecoder.AS_ALLUXIO_SAYS,
                         gid,
                         GroupAccess.NONE,
@@ -41,7 +41,7 @@ class UnknownOwnersTest {
     void mode_ofFileThatSomebodyOwnsOrChanged_holds() {
         assertThat(shownMode(2000, 0, object(0700, "alice", Map.of()))).isEqualTo(0700);
         assertThat(shownMode(2000, 0, object(0600, "", Map.of()))).isEqualTo(0600);
-        assertThat(shownMode(2000, 0, object(0700, "", Map.of(PosixExtras.XATTR, new byte[0]))))
+        assertThat(shownMode(2000, 0, object(0700, "", Map.of(PosixXattr.XATTR, new byte[0]))))
                 .isEqualTo(0700);
     }
 

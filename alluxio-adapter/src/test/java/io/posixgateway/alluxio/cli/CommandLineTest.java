@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.Logging;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -177,7 +177,7 @@ class CommandLineTest {
     })
     void flags_that_juicefs_has_too_set_options(String flag, String option, String value) {
         MountFlags flags = CommandLine.populateCommand(new MountFlags(), flag);
-        assertThat(flags.read(AlluxioVolumes.OPTIONS).given()).containsExactly(Map.entry(option, value));
+        assertThat(flags.read(FileSystemFactory.OPTIONS).given()).containsExactly(Map.entry(option, value));
     }
 
     @Test

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.bypass.Verdict;
+import io.posixgateway.alluxio.bypass.BypassResult;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -49,8 +49,8 @@ class PassthroughTest {
         return (file.opened().flags() & Layouts.FOPEN_PASSTHROUGH) != 0;
     }
 
-    private static Verdict bypass(MemoryMount mount, FuseNode node) {
-        return mount.fileSystem().blockSet(node.id()).verdict();
+    private static BypassResult bypass(MemoryMount mount, FuseNode node) {
+        return mount.fileSystem().blockSet(node.id()).bypassResult();
     }
 
     private static void fails(int errno, ThrowingCallable call) {
@@ -65,7 +65,7 @@ class PassthroughTest {
                 OpenFile reader = mount.open("/f")) {
             FuseNode before = mount.lookup("/f");
             assertThat(isPassedThrough(reader)).isFalse();
-            assertThat(bypass(mount, before)).isEqualTo(Verdict.WRITABLE);
+            assertThat(bypass(mount, before)).isEqualTo(BypassResult.WRITABLE);
             try (OpenFile writer = mount.openToWrite("/f")) {
                 writer.write("new");
                 assertThat(reader.readText()).isEqualTo("new");
@@ -85,7 +85,7 @@ class PassthroughTest {
                 OpenFile other = mount.open("/f")) {
             assertThat(isPassedThrough(one)).isTrue();
             assertThat(isPassedThrough(other)).isTrue();
-            assertThat(bypass(mount, mount.lookup("/f"))).isEqualTo(Verdict.GIVEN);
+            assertThat(bypass(mount, mount.lookup("/f"))).isEqualTo(BypassResult.GIVEN);
         }
     }
 

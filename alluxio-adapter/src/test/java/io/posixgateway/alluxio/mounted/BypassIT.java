@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.bypass.Verdict;
+import io.posixgateway.alluxio.bypass.BypassResult;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.harness.Walk;
@@ -217,7 +217,7 @@ class BypassIT {
             Waiting.until(
                     "the refusal is counted",
                     Duration.ofMinutes(1),
-                    () -> mount.counts().refused(Verdict.NOT_READING) > 0);
+                    () -> mount.counts().refused(BypassResult.NOT_READING) > 0);
             String sum = mount.bypassed("md5sum", mount.root().resolve("one").toString());
             assertThat(sum)
                     .isEqualTo(BypassedMount.plain(
@@ -242,7 +242,7 @@ class BypassIT {
         try (BypassedMount mount = mount(Map.of("bypass", "auto"))) {
             fill(mount);
             mount.bypassed("cp", mount.root().resolve("one").toString(), "/dev/null");
-            assertThat(mount.counts().opens() + mount.counts().refused(Verdict.SMALL))
+            assertThat(mount.counts().opens() + mount.counts().refused(BypassResult.SMALL))
                     .isZero();
             mount.bypassed("cp", mount.root().resolve("many").toString(), "/dev/null");
             mount.awaitOpens(1);

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -116,7 +116,7 @@ class OwnersAndKindsIT {
         byte[] later = {2, 1, 4, 7};
         try (Store store = AlluxioMount.connect(SharedAlluxio.at("/"), SharedAlluxio.options(Map.of()));
                 LogLines log = new LogLines()) {
-            Map<String, byte[]> xattrs = Map.of(PosixExtras.XATTR, later);
+            Map<String, byte[]> xattrs = Map.of(PosixXattr.XATTR, later);
             StoreWriter sink = store.create(folder + "/f", 0644, xattrs, UUID.randomUUID());
             sink.complete();
             try (MountedFileSystem mounted =
@@ -135,9 +135,9 @@ class OwnersAndKindsIT {
                 assertThat(permissions(seen(file))).isEqualTo(0644);
                 Files.writeString(file, "first");
                 Files.writeString(file, ", second", StandardOpenOption.APPEND);
-                assertThat(store.status(folder + "/f").xattrs()).containsEntry(PosixExtras.XATTR, later);
+                assertThat(store.status(folder + "/f").xattrs()).containsEntry(PosixXattr.XATTR, later);
                 Path moved = Files.move(file, mounted.root().resolve("moved"));
-                assertThat(store.status(folder + "/moved").xattrs()).containsEntry(PosixExtras.XATTR, later);
+                assertThat(store.status(folder + "/moved").xattrs()).containsEntry(PosixXattr.XATTR, later);
                 assertThat(moved).hasContent("first, second");
             }
         }

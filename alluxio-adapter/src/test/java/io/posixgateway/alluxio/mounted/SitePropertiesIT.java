@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.service.AlluxioVolumes;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
@@ -29,8 +29,8 @@ class SitePropertiesIT {
 
     private AlluxioFileSystem open(String folder, String site, Map<String, String> options) throws Exception {
         Path file = Files.writeString(scratch.resolve("alluxio-site.properties"), site);
-        return new AlluxioVolumes(file, scratch.resolve("spool"), Clock.system())
-                .openToServe(SharedAlluxio.at(folder), AlluxioVolumes.OPTIONS.read(options));
+        return new FileSystemFactory(file, scratch.resolve("spool"), Clock.system())
+                .openToServe(SharedAlluxio.at(folder), FileSystemFactory.OPTIONS.read(options));
     }
 
     private static Map<String, String> option(String name, String value) {

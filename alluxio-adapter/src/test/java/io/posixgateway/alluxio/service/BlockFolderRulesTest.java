@@ -35,7 +35,7 @@ class BlockFolderRulesTest {
 
     @Test
     void options_ofWhoAsksForAVolume_doNotChooseTheFolders() throws Exception {
-        AlluxioVolumes volumes = new AlluxioVolumes(null, null, BlockFolderRules.of(List.of()), Clock.system());
+        FileSystemFactory volumes = new FileSystemFactory(null, null, BlockFolderRules.of(List.of()), Clock.system());
         assertThatThrownBy(() -> volumes.options(Map.of("block_folders", "/")))
                 .isInstanceOf(OptionException.class)
                 .hasMessageContaining("--block-folders");

@@ -16,7 +16,7 @@ import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a master may answer; that a real one loads is in LoaderIT and SightIT. */
+/** What a master may answer; that a real one loads is in LoaderIT and ObservabilityIT. */
 class MasterLoadTest {
     private static final LoadState BEGUN = new LoadState(false, 0, 0, 0, "");
     private static final LoadState HALF = new LoadState(false, 5, 10, 0, "");

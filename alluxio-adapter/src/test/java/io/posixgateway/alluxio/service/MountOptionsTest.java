@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What the usual options of mount(8) make of a mount. */
 class MountOptionsTest {
     private static OptionValues read(String text) {
-        return AlluxioVolumes.OPTIONS.read(OptionTable.split(List.of(text)));
+        return FileSystemFactory.OPTIONS.read(OptionTable.split(List.of(text)));
     }
 
     private static Set<MountFlag> flags(String text) {

@@ -24,7 +24,7 @@ class PersistentRequestTest {
         Path spool = Files.createFile(folder.resolve("spool"));
         Clock clock = Clock.system();
         return new Volumes(
-                new AlluxioVolumes(null, spool, clock),
+                new FileSystemFactory(null, spool, clock),
                 new KeeperClient(folder.resolve("keeper.sock"), 1000, clock),
                 folder,
                 new BypassEndpoint(Path.of(""), clock));

@@ -21,7 +21,7 @@ class RateCeilingsTest {
     private static final long MIB = 1 << 20;
 
     private static SessionOptions session(RateCeilings ceilings, Map<String, String> given) throws ServiceException {
-        AlluxioVolumes volumes = new AlluxioVolumes(null, null, "", BlockFolderRules.all(""), ceilings, Clock.system());
+        FileSystemFactory volumes = new FileSystemFactory(null, null, "", BlockFolderRules.all(""), ceilings, Clock.system());
         return MountOptions.kept(volumes.options(given), "v", true);
     }
 
@@ -67,10 +67,10 @@ class RateCeilingsTest {
         RateCeilings ceilings = RateCeilings.of("1M", "");
         Map<String, String> given = Map.of("passthrough", "on", "bypass", "on", "consistency", "immutable");
         assertThat(session(ceilings, given).off().get(Feature.PASSTHROUGH)).isEqualTo("excluded by bytes_per_second");
-        OptionValues limited = ceilings.over(AlluxioVolumes.OPTIONS.read(given));
+        OptionValues limited = ceilings.over(FileSystemFactory.OPTIONS.read(given));
         assertThat(AdapterOptions.of(limited).bypassBytes()).isZero();
         assertThat(AdapterOptions.of(limited).passthroughBytes()).isZero();
-        assertThat(AdapterOptions.of(AlluxioVolumes.OPTIONS.read(given)).bypassBytes())
+        assertThat(AdapterOptions.of(FileSystemFactory.OPTIONS.read(given)).bypassBytes())
                 .isPositive();
         assertThat(session(RateCeilings.of("", "10"), given).off()).doesNotContainKey(Feature.PASSTHROUGH);
     }

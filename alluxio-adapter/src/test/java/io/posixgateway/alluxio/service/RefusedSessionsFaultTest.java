@@ -59,7 +59,7 @@ class RefusedSessionsFaultTest {
         refused.refuse(
                 "vol",
                 RECORD,
-                MountOptions.kept(AlluxioVolumes.OPTIONS.read(Map.of()), "vol", false),
+                MountOptions.kept(FileSystemFactory.OPTIONS.read(Map.of()), "vol", false),
                 "A test says so");
     }
 

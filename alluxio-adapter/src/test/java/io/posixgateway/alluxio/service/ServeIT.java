@@ -106,13 +106,13 @@ class ServeIT {
     @Test
     void what_a_waiting_process_reads_is_not_loaded_into_alluxio() throws Exception {
         data("beside");
-        AlluxioVolumes volumes = new AlluxioVolumes(null, folder.resolve("spool-beside"), Clock.system());
+        FileSystemFactory volumes = new FileSystemFactory(null, folder.resolve("spool-beside"), Clock.system());
         AlluxioOptions place = AlluxioOptions.ofUri(own.uri() + "/beside");
-        OptionValues options = AlluxioVolumes.OPTIONS.read(Map.of());
+        OptionValues options = FileSystemFactory.OPTIONS.read(Map.of());
         volumes.connect(place, options).close();
         Entry entry = new Entry();
         try (AlluxioFileSystem beside = volumes.openBeside(place, options)) {
-            Rehearsal.use(beside, Clock.system());
+            JvmWarmup.use(beside, Clock.system());
             beside.lookup(InternalRequest.INSTANCE, FileSystem.ROOT, Name.of("file"), entry);
             assertThat(entry.node).isZero();
         }
@@ -206,7 +206,7 @@ class ServeIT {
     }
 
     @Test
-    void the_kernels_limits_of_a_kept_mount_fit() throws Exception {
+    void the_kernels_limits_of_a_persistent_mount_fit() throws Exception {
         assumeTrue(KernelLimits.areShown(), "not root, or no fusectl");
         data("limits");
         Path mount = node.mount("vol-limits");

@@ -20,11 +20,11 @@ class SpoolAtMountTest {
     void openToServe_othersMayReplaceTheSpool_isRefusedWithWhatToDo(@TempDir Path parent) throws Exception {
         Path open = Files.createDirectory(parent.resolve("open"));
         Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwxrwxrwx"));
-        AlluxioVolumes volumes = new AlluxioVolumes(null, open.resolve("spool"), Clock.system());
-        assertThatThrownBy(() -> volumes.openToServe(PLACE, AlluxioVolumes.OPTIONS.read(Map.of())))
+        FileSystemFactory volumes = new FileSystemFactory(null, open.resolve("spool"), Clock.system());
+        assertThatThrownBy(() -> volumes.openToServe(PLACE, FileSystemFactory.OPTIONS.read(Map.of())))
                 .isInstanceOf(ServiceException.class)
                 .hasMessageContaining("chmod o-w " + open);
-        volumes.checkSpool(PLACE, AlluxioVolumes.OPTIONS.read(Map.of("ro", "on")));
+        volumes.checkSpool(PLACE, FileSystemFactory.OPTIONS.read(Map.of("ro", "on")));
         assertThat(open).isEmptyDirectory();
     }
 }

@@ -167,7 +167,7 @@ class StoredRequestTest {
         watch.look();
         Map<String, String> own = Map.of("spool", spool.toString());
         return new Volumes(
-                new AlluxioVolumes(null, own, BlockFolderRules.all(""), shared, watch),
+                new FileSystemFactory(null, own, BlockFolderRules.all(""), shared, watch),
                 new KeeperClient(folder.resolve("keeper.sock"), 10_000, clock),
                 folder,
                 new BypassEndpoint(Path.of(""), clock));

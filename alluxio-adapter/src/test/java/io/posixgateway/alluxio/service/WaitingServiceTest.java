@@ -40,7 +40,7 @@ class WaitingServiceTest {
                 folder.resolve("control.sock"), Path.of(""), new Unspeakable(), lead, folder, Path.of(""));
         try {
             assertThat(leader.getInputStream().read()).isEqualTo('\n');
-            AlluxioVolumes source = new AlluxioVolumes(null, folder.resolve("spool"), Clock.system());
+            FileSystemFactory source = new FileSystemFactory(null, folder.resolve("spool"), Clock.system());
             try (GatewayService service =
                     GatewayService.start(source, addresses, "test", new GatewayService.Mode(true, false))) {
                 leader.destroy();

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A real Alluxio whose master takes no load: the data is read instead. Loads that it takes are in LoaderIT and SightIT. */
+/** A real Alluxio whose master takes no load: the data is read instead. Loads that it takes are in LoaderIT and ObservabilityIT. */
 class WarmupIT {
     private static final int BYTES = 300_000;
     private static final int LARGE_BYTES = 40 << 20;

@@ -383,7 +383,7 @@ class PersistentMountTest {
 
     private static boolean isOneAtTheGate() {
         return Thread.getAllStackTraces().values().stream().flatMap(Stream::of).anyMatch(frame -> frame.getClassName()
-                .endsWith(".RecoveryGate"));
+                .endsWith(".RecoveryBarrier"));
     }
 
     private static boolean isRecoveryPausing() {

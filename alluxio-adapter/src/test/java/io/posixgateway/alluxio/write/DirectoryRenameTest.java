@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseFailure;
@@ -340,9 +340,9 @@ class DirectoryRenameTest {
             assertThatThrownBy(() -> killed.rename("/last", "/other")).isInstanceOf(FuseFailure.class);
             MemoryStore client = cluster.connect();
             client.change(
-                    "/new", new Store.Change(null, null, null, Map.of(PosixExtras.MOVED_MODE, "9x".getBytes(UTF_8))));
+                    "/new", new Store.Change(null, null, null, Map.of(PosixXattr.MOVED_MODE, "9x".getBytes(UTF_8))));
             awaitNoMark(cluster, client, killed, "/new", "/other");
-            assertThat(client.status("/new").xattrs()).doesNotContainKey(PosixExtras.MOVED_MODE);
+            assertThat(client.status("/new").xattrs()).doesNotContainKey(PosixXattr.MOVED_MODE);
         }
     }
 
@@ -362,13 +362,13 @@ class DirectoryRenameTest {
         killed.leaveTo(left);
         killed.kill();
         for (String directory : directories) {
-            assertThat(cluster.connect().status(directory).xattrs()).containsKey(PosixExtras.MOVED_FROM);
+            assertThat(cluster.connect().status(directory).xattrs()).containsKey(PosixXattr.MOVED_FROM);
         }
         try (MemoryMount next = MemoryMount.of(client).in(left).open()) {
             for (String directory : directories) {
                 Eventually.holds("it is a directory as any other: " + directory, Duration.ofSeconds(10), () -> {
                     cluster.clock().advance(Duration.ofMillis(100));
-                    return !client.status(directory).xattrs().containsKey(PosixExtras.MOVED_FROM);
+                    return !client.status(directory).xattrs().containsKey(PosixXattr.MOVED_FROM);
                 });
             }
             assertThat(renames(next)).isEmpty();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.posix.PosixExtras;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -183,7 +183,7 @@ class KilledChangeTest {
                     if (path.startsWith("/tree")) {
                         files.put(path, "an old directory");
                     }
-                    if (status.xattrs().containsKey(PosixExtras.MOVED_FROM)) {
+                    if (status.xattrs().containsKey(PosixXattr.MOVED_FROM)) {
                         files.put(path, "being moved");
                     }
                 } else if (status.complete()) {

@@ -66,7 +66,7 @@ public final class Bypass {
     public static native int give(int connection, long[] file, int[] folders);
 
     /** Sends a verdict by its number. */
-    public static native void tell(int connection, int verdict);
+    public static native void tell(int connection, int bypassResult);
 
     /** @param pairs minor device number and least length of each volume */
     public static native void tellDevices(int connection, long[] pairs);

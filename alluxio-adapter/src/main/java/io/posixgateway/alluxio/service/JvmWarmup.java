@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * call to an address where nobody listens. For a process that waits for its turn, and for the class-data archive. Has no
  * effect that anybody could see, and takes seconds.
  */
-public final class Rehearsal {
-    private static final Logger LOG = LoggerFactory.getLogger(Rehearsal.class);
+public final class JvmWarmup {
+    private static final Logger LOG = LoggerFactory.getLogger(JvmWarmup.class);
     private static final String OURS = "io/posixgateway/";
     private static final String CLASS = ".class";
     private static final String NOBODY = "127.0.0.1:1";
@@ -45,7 +45,7 @@ public final class Rehearsal {
     private static final long MOST_NANOS = 3_000_000_000L;
     private static final int READ_BYTES = 64 << 10;
 
-    private Rehearsal() {}
+    private JvmWarmup() {}
 
     /**
      * Does what programs will do with a volume, some hundred calls within a few seconds: attributes of a few files of its
@@ -142,7 +142,7 @@ public final class Rehearsal {
 
     /** What fails here will fail again where it matters, and is said there. */
     public static void run() {
-        List.of(FuseSession.class, Rehearsal.class).forEach(Rehearsal::load);
+        List.of(FuseSession.class, JvmWarmup.class).forEach(JvmWarmup::load);
         callNobody();
     }
 
@@ -153,7 +153,7 @@ public final class Rehearsal {
                     member.getProtectionDomain().getCodeSource().getLocation().toURI());
             if (Files.isRegularFile(jar)) {
                 try (JarFile file = new JarFile(jar.toFile())) {
-                    file.stream().map(Object::toString).forEach(Rehearsal::load);
+                    file.stream().map(Object::toString).forEach(JvmWarmup::load);
                 }
             }
         } catch (IOException | URISyntaxException e) {
@@ -167,7 +167,7 @@ public final class Rehearsal {
         }
         String name = entry.substring(0, entry.length() - CLASS.length()).replace('/', '.');
         try {
-            Class.forName(name, false, Rehearsal.class.getClassLoader());
+            Class.forName(name, false, JvmWarmup.class.getClassLoader());
         } catch (ClassNotFoundException | LinkageError e) {
             LOG.debug("Class {} is loaded when it is needed", name, e);
         }

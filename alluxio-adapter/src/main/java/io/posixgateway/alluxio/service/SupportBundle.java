@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * What a maintainer needs to see of this process, as named texts without secrets. Does not ask the mounts, and waits for Alluxio, which
  * one text asks, no longer than {@link #ADVICE_NANOS}: so it answers when they do not.
  */
-public final class Diagnosis {
+public final class SupportBundle {
     /** The text with what an operator should change, a line for each; {@link StoreAdvice#NONE}: nothing. */
     public static final String ADVICE = "advice.txt";
 
@@ -32,7 +32,7 @@ public final class Diagnosis {
 
     private final Gateway gateway;
 
-    public Diagnosis(Gateway gateway) {
+    public SupportBundle(Gateway gateway) {
         this.gateway = gateway;
     }
 
@@ -47,12 +47,12 @@ public final class Diagnosis {
         Redactor redactor = new Redactor(secrets(volumes));
         Map<String, String> texts = new LinkedHashMap<>();
         add(texts, redactor, "version.txt", this::version);
-        add(texts, redactor, "kernel.txt", Diagnosis::kernel);
+        add(texts, redactor, "kernel.txt", SupportBundle::kernel);
         add(texts, redactor, "volumes.txt", () -> describe(volumes));
         add(texts, redactor, "requests.txt", () -> requests(volumes));
         add(texts, redactor, "metrics.txt", gateway::metrics);
-        add(texts, redactor, "threads.txt", Diagnosis::threads);
-        add(texts, redactor, "process.txt", Diagnosis::process);
+        add(texts, redactor, "threads.txt", SupportBundle::threads);
+        add(texts, redactor, "process.txt", SupportBundle::process);
         add(
                 texts,
                 redactor,

@@ -7,7 +7,7 @@ import java.util.Map;
  * Options that people know from AlluxioFuse and from JuiceFS, each with a sentence of what to do here. A name that ends in
  * {@code *} stands for all that begin so; one that begins with {@code --} is a flag of a command line.
  */
-final class OptionsElsewhere {
+final class ForeignOptionHints {
     /** Of all that this table does not replace. */
     static final String SITE = "a client property: set it in alluxio-site.properties or with --property";
 
@@ -18,7 +18,7 @@ final class OptionsElsewhere {
     private static final String CLIENT =
             "has no counterpart: the Alluxio client has its own properties for retries and timeouts";
 
-    private OptionsElsewhere() {}
+    private ForeignOptionHints() {}
 
     static Map<String, String> all() {
         Map<String, String> hints = new LinkedHashMap<>();

@@ -10,20 +10,20 @@ import java.nio.file.Path;
  * Which of several processes serves the sessions of one keeper: the one that holds the lock of a file they share. The kernel
  * lets go of it when its holder ends, however it ends, and wakes the next one in the same moment. One thread at a time.
  */
-final class Lead implements AutoCloseable {
+final class LeaderLock implements AutoCloseable {
     private final FileChannel file;
 
-    private Lead(FileChannel file) {
+    private LeaderLock(FileChannel file) {
         this.file = file;
     }
 
     /** @param path made if it is not there, and never removed */
-    static Lead of(Path path) throws IOException {
+    static LeaderLock of(Path path) throws IOException {
         Path folder = path.toAbsolutePath().getParent();
         if (folder != null) {
             Files.createDirectories(folder);
         }
-        return new Lead(StateFolder.open(path));
+        return new LeaderLock(StateFolder.open(path));
     }
 
     /** False: another process has it. */
@@ -42,7 +42,7 @@ final class Lead implements AutoCloseable {
         try {
             file.close();
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(Lead.class).warn("Releasing the leader lock failed: {}", e.toString());
+            org.slf4j.LoggerFactory.getLogger(LeaderLock.class).warn("Releasing the leader lock failed: {}", e.toString());
         }
     }
 }

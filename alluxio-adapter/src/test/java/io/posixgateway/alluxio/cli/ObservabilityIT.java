@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The commands that look at a mount, on a plain mount of a real Alluxio. */
-class SightIT {
+class ObservabilityIT {
     private static final Duration LIMIT = Duration.ofMinutes(3);
     private static final int BYTES = 200_000;
     private static final int WARM_FILES = 40;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The files are looked at again at most once a second, and read again when their time changed. A name that is a number
  * stands for itself; one nobody knows is {@link #NOBODY}. Numbers have 32 bits without a sign. Any thread.
  */
-public final class Identities {
+public final class IdMapper {
     /** The id of names that this host does not know. */
     public static final int NOBODY = 65534;
 
@@ -30,14 +30,14 @@ public final class Identities {
     private final Table groups;
 
     /** @param clock nanoseconds that only go forward */
-    public Identities(Path passwd, Path group, Clock clock) {
+    public IdMapper(Path passwd, Path group, Clock clock) {
         users = new Table(passwd, clock);
         groups = new Table(group, clock);
     }
 
     /** Those of this host. */
-    public static Identities ofHost(Clock clock) {
-        return new Identities(Path.of("/etc/passwd"), Path.of("/etc/group"), clock);
+    public static IdMapper ofHost(Clock clock) {
+        return new IdMapper(Path.of("/etc/passwd"), Path.of("/etc/group"), clock);
     }
 
     public int uid(String user) {

@@ -11,7 +11,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class RecoveryGateTest {
+class RecoveryBarrierTest {
     private static final Duration SHORT = Duration.ofSeconds(8);
     private static final Duration LONG = Duration.ofMinutes(5);
 
@@ -21,7 +21,7 @@ class RecoveryGateTest {
 
     @Test
     void a_call_waits_for_a_recovery_that_is_merely_slow() throws Exception {
-        RecoveryGate gate = new RecoveryGate(() -> false, SHORT, LONG, clock);
+        RecoveryBarrier gate = new RecoveryBarrier(() -> false, SHORT, LONG, clock);
         FutureTask<Boolean> call = new FutureTask<>(() -> {
             gate.pass();
             return gate.isOpen();
@@ -36,7 +36,7 @@ class RecoveryGateTest {
 
     @Test
     void and_fails_before_long_where_alluxio_refuses() {
-        RecoveryGate gate = new RecoveryGate(() -> true, SHORT, LONG, own);
+        RecoveryBarrier gate = new RecoveryBarrier(() -> true, SHORT, LONG, own);
         assertThatThrownBy(gate::pass).isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
                 .isEqualTo(Errno.EIO));
         assertThat(own.nanos()).isEqualTo(SHORT.toNanos());
@@ -44,7 +44,7 @@ class RecoveryGateTest {
 
     @Test
     void it_does_not_wait_for_ever() {
-        RecoveryGate gate = new RecoveryGate(() -> false, SHORT, LONG, own);
+        RecoveryBarrier gate = new RecoveryBarrier(() -> false, SHORT, LONG, own);
         assertThatThrownBy(gate::pass).isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
                 .isEqualTo(Errno.EIO));
         assertThat(own.nanos()).isEqualTo(LONG.toNanos());
@@ -52,7 +52,7 @@ class RecoveryGateTest {
 
     @Test
     void an_interrupted_call_ends() {
-        RecoveryGate gate = new RecoveryGate(() -> false, LONG, LONG, clock);
+        RecoveryBarrier gate = new RecoveryBarrier(() -> false, LONG, LONG, clock);
         Thread.currentThread().interrupt();
         assertThatThrownBy(gate::pass).isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.errno())
                 .isEqualTo(Errno.EINTR));

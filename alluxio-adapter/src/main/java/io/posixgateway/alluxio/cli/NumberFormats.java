@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.cli;
 import java.util.Locale;
 
 /** How numbers are shown to people. */
-final class Figures {
-    private Figures() {}
+final class NumberFormats {
+    private NumberFormats() {}
 
     static String size(double bytes) {
         String units = " KMGT";

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.bypass;
 import java.util.Locale;
 
 /** What a program is told; the numbers are those of {@code fuse-core/src/main/c/bypass/protocol.h}. */
-public enum Verdict {
+public enum BypassResult {
     GIVEN(0),
     SAME(1),
     DEVICES_ARE(2),
@@ -19,7 +19,7 @@ public enum Verdict {
 
     private final int number;
 
-    Verdict(int number) {
+    BypassResult(int number) {
         this.number = number;
     }
 
@@ -27,10 +27,10 @@ public enum Verdict {
         return number;
     }
 
-    static Verdict of(int number) {
-        for (Verdict verdict : values()) {
-            if (verdict.number == number) {
-                return verdict;
+    static BypassResult of(int number) {
+        for (BypassResult bypassResult : values()) {
+            if (bypassResult.number == number) {
+                return bypassResult;
             }
         }
         throw new IllegalArgumentException("no verdict has the number " + number);

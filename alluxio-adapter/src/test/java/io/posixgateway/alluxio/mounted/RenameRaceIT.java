@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Files are renamed and replaced while others read them, on the real Alluxio: what it does then is not known from within. Each
  * moment that is known is in {@code FileReplacementTest}.
  */
-class PathsChangeHandsIT {
+class RenameRaceIT {
     private static final int BYTES = 24 << 20;
     private static final int FAR = BYTES / 2;
     private static final int FILES = 8;

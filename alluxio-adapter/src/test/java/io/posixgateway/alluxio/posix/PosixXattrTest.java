@@ -12,10 +12,10 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class PosixExtrasTest {
-    private static PosixExtras full() {
-        PosixExtras extras = new PosixExtras();
-        extras.present = PosixExtras.TYPE | PosixExtras.OWNER | PosixExtras.MODIFIED | PosixExtras.NUMBER;
+class PosixXattrTest {
+    private static PosixXattr full() {
+        PosixXattr extras = new PosixXattr();
+        extras.present = PosixXattr.TYPE | PosixXattr.OWNER | PosixXattr.MODIFIED | PosixXattr.NUMBER;
         extras.number = 1L << 40;
         extras.type = Stat.S_IFLNK;
         extras.uid = 1234;
@@ -28,7 +28,7 @@ class PosixExtrasTest {
 
     @Test
     void whatIsWrittenIsReadAgain() {
-        PosixExtras read = PosixExtras.decode(full().encode());
+        PosixXattr read = PosixXattr.decode(full().encode());
         assertThat(read).usingRecursiveComparison().isEqualTo(full());
         assertThat(read.ownerCounts("alice")).isTrue();
         assertThat(read.ownerCounts("bob")).isFalse();
@@ -39,32 +39,32 @@ class PosixExtrasTest {
     void whatIsTruncatedOrOfAnotherVersionCountsAsNothing() {
         byte[] bytes = full().encode();
         for (int length = 0; length < bytes.length; length++) {
-            PosixExtras read = PosixExtras.decode(Arrays.copyOf(bytes, length));
+            PosixXattr read = PosixXattr.decode(Arrays.copyOf(bytes, length));
             boolean allButTheNumber = length >= bytes.length - Long.BYTES;
-            assertThat(read.present).isEqualTo(allButTheNumber ? full().present & ~PosixExtras.NUMBER : 0);
+            assertThat(read.present).isEqualTo(allButTheNumber ? full().present & ~PosixXattr.NUMBER : 0);
             assertThat(read.foreign).isFalse();
         }
         bytes[0] = 77;
-        assertThat(PosixExtras.decode(bytes).present).isZero();
-        assertThat(PosixExtras.decode(null).present).isZero();
+        assertThat(PosixXattr.decode(bytes).present).isZero();
+        assertThat(PosixXattr.decode(null).present).isZero();
     }
 
     /** It writes fields back that it knows, and all bits. */
     @Test
     void whatAnEarlierVersionWroteOverThisOneHasNoNumber() {
         byte[] bytes = full().encode();
-        PosixExtras read = PosixExtras.decode(Arrays.copyOf(bytes, bytes.length - Long.BYTES));
-        assertThat(read.has(PosixExtras.NUMBER)).isFalse();
-        assertThat(read.has(PosixExtras.OWNER)).isTrue();
+        PosixXattr read = PosixXattr.decode(Arrays.copyOf(bytes, bytes.length - Long.BYTES));
+        assertThat(read.has(PosixXattr.NUMBER)).isFalse();
+        assertThat(read.has(PosixXattr.OWNER)).isTrue();
         assertThat(read.target).isEqualTo(full().target);
     }
 
     @Test
     void whatALaterVersionWroteIsToldFromNothing() {
-        assertThat(PosixExtras.decode(null).foreign).isFalse();
-        assertThat(PosixExtras.decode(new byte[0]).foreign).isFalse();
-        assertThat(PosixExtras.decode(full().encode()).foreign).isFalse();
-        PosixExtras later = PosixExtras.decode(new byte[] {2});
+        assertThat(PosixXattr.decode(null).foreign).isFalse();
+        assertThat(PosixXattr.decode(new byte[0]).foreign).isFalse();
+        assertThat(PosixXattr.decode(full().encode()).foreign).isFalse();
+        PosixXattr later = PosixXattr.decode(new byte[] {2});
         assertThat(later.foreign).isTrue();
         assertThatThrownBy(later::encode).isInstanceOf(IllegalStateException.class);
     }
@@ -74,14 +74,14 @@ class PosixExtrasTest {
         Path passwd = Files.writeString(
                 folder.resolve("passwd"),
                 "far:x:4294967294:1::/:\nbeyond:x:4294967295:1::/:\nlong:x:10000000000:1::/:\n");
-        Identities identities = new Identities(passwd, passwd, new ManualClock());
-        assertThat(Integer.toUnsignedString(identities.gid("1000680000"))).isEqualTo("1000680000");
-        assertThat(Integer.toUnsignedString(identities.uid("3000680000"))).isEqualTo("3000680000");
-        assertThat(Integer.toUnsignedString(identities.uid("far"))).isEqualTo("4294967294");
-        assertThat(identities.user((int) 4_294_967_294L)).isEqualTo("far");
-        assertThat(identities.uid("4294967295")).isEqualTo(Identities.NOBODY);
-        assertThat(identities.uid("beyond")).isEqualTo(Identities.NOBODY);
-        assertThat(identities.uid("long")).isEqualTo(Identities.NOBODY);
+        IdMapper idMapper = new IdMapper(passwd, passwd, new ManualClock());
+        assertThat(Integer.toUnsignedString(idMapper.gid("1000680000"))).isEqualTo("1000680000");
+        assertThat(Integer.toUnsignedString(idMapper.uid("3000680000"))).isEqualTo("3000680000");
+        assertThat(Integer.toUnsignedString(idMapper.uid("far"))).isEqualTo("4294967294");
+        assertThat(idMapper.user((int) 4_294_967_294L)).isEqualTo("far");
+        assertThat(idMapper.uid("4294967295")).isEqualTo(IdMapper.NOBODY);
+        assertThat(idMapper.uid("beyond")).isEqualTo(IdMapper.NOBODY);
+        assertThat(idMapper.uid("long")).isEqualTo(IdMapper.NOBODY);
     }
 
     @Test
@@ -89,16 +89,16 @@ class PosixExtrasTest {
         ManualClock clock = new ManualClock();
         Path passwd = Files.writeString(folder.resolve("passwd"), "alice:x:1001:1001::/:/bin/sh\nbroken\n");
         Path group = Files.writeString(folder.resolve("group"), "staff:x:50:\n");
-        Identities identities = new Identities(passwd, group, clock);
-        assertThat(identities.uid("alice")).isEqualTo(1001);
-        assertThat(identities.user(1001)).isEqualTo("alice");
-        assertThat(identities.gid("staff")).isEqualTo(50);
-        assertThat(identities.uid("4711")).isEqualTo(4711);
-        assertThat(identities.uid("nobody-knows")).isEqualTo(Identities.NOBODY);
+        IdMapper idMapper = new IdMapper(passwd, group, clock);
+        assertThat(idMapper.uid("alice")).isEqualTo(1001);
+        assertThat(idMapper.user(1001)).isEqualTo("alice");
+        assertThat(idMapper.gid("staff")).isEqualTo(50);
+        assertThat(idMapper.uid("4711")).isEqualTo(4711);
+        assertThat(idMapper.uid("nobody-knows")).isEqualTo(IdMapper.NOBODY);
         Files.writeString(passwd, "alice:x:2002:2002::/:/bin/sh\n");
         Files.setLastModifiedTime(passwd, java.nio.file.attribute.FileTime.fromMillis(1000));
-        assertThat(identities.uid("alice")).isEqualTo(1001);
+        assertThat(idMapper.uid("alice")).isEqualTo(1001);
         clock.advanceNanos(5_000_000_000L);
-        assertThat(identities.uid("alice")).isEqualTo(2002);
+        assertThat(idMapper.uid("alice")).isEqualTo(2002);
     }
 }

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What properties of Alluxio's client say of what is an option of a mount here. Immutable. */
-public final class OptionProperties {
-    private static final Logger LOG = LoggerFactory.getLogger(OptionProperties.class);
+public final class ClientPropertyOverrides {
+    private static final Logger LOG = LoggerFactory.getLogger(ClientPropertyOverrides.class);
     private static final String WRITE_TYPE = "alluxio.user.file.writetype.default";
     private static final String SHORT_CIRCUIT = "alluxio.user.short.circuit.enabled";
     /** Properties that count where these options are not given. */
@@ -21,7 +21,7 @@ public final class OptionProperties {
     private final Map<String, String> properties;
 
     /** @param given over those that Alluxio's client finds by itself */
-    public OptionProperties(Map<String, String> given) {
+    public ClientPropertyOverrides(Map<String, String> given) {
         properties = new TreeMap<>(SiteProperties.properties());
         properties.putAll(given);
     }
@@ -81,6 +81,6 @@ public final class OptionProperties {
     /** Null: it is Alluxio's client that heeds it, or nobody that we know. */
     private static @Nullable String instead(String property) {
         String hint = AdapterOptions.TABLE.hint(property);
-        return OptionsElsewhere.SITE.equals(hint) ? null : hint;
+        return ForeignOptionHints.SITE.equals(hint) ? null : hint;
     }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Fields that came later stand at the end, where an earlier version of the gateway does not look; it drops them when it writes
  * the attribute, though it keeps their bits.
  */
-public final class PosixExtras {
+public final class PosixXattr {
     /** Name of the attribute in Alluxio. */
     public static final String XATTR = "io.posixgateway.posix";
 
@@ -94,8 +94,8 @@ public final class PosixExtras {
     }
 
     /** Reads an attribute; null (none) and what is truncated give empty extras, versions not known {@link #foreign} ones. */
-    public static PosixExtras decode(byte @Nullable [] value) {
-        PosixExtras extras = new PosixExtras();
+    public static PosixXattr decode(byte @Nullable [] value) {
+        PosixXattr extras = new PosixXattr();
         if (value == null || value.length == 0) {
             return extras;
         }
@@ -126,7 +126,7 @@ public final class PosixExtras {
             extras.present = numbered ? present : present & ~NUMBER;
             return extras;
         } catch (IOException truncated) {
-            return new PosixExtras();
+            return new PosixXattr();
         }
     }
 

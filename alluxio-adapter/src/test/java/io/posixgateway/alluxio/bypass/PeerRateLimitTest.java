@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.posixgateway.fuse.time.ManualClock;
 import org.junit.jupiter.api.Test;
 
-class PeerLimitTest {
+class PeerRateLimitTest {
     private final ManualClock clock = new ManualClock();
-    private final PeerLimit limit = new PeerLimit(100, clock);
+    private final PeerRateLimit limit = new PeerRateLimit(100, clock);
 
     private int allowed(int questions, long pid) {
         int allowed = 0;

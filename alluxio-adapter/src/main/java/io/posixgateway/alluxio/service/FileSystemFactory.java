@@ -4,7 +4,7 @@ import io.posixgateway.alluxio.AdapterOptions;
 import io.posixgateway.alluxio.AlluxioFileSystem;
 import io.posixgateway.alluxio.AlluxioMount;
 import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.OptionProperties;
+import io.posixgateway.alluxio.ClientPropertyOverrides;
 import io.posixgateway.alluxio.client.SiteProperties;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -29,8 +29,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Opens paths of Alluxio with what a process was started with: its site properties and its spool folder. Any thread. */
-public final class AlluxioVolumes {
-    private static final Logger LOG = LoggerFactory.getLogger(AlluxioVolumes.class);
+public final class FileSystemFactory {
+    private static final Logger LOG = LoggerFactory.getLogger(FileSystemFactory.class);
 
     /** The options of a mount of Alluxio. */
     public static final OptionTable OPTIONS = MountOptions.SESSION.and(AdapterOptions.TABLE);
@@ -60,12 +60,12 @@ public final class AlluxioVolumes {
      * @param spool where changed files of all volumes go; null: as the option says
      * @throws ServiceException the file cannot be read
      */
-    public AlluxioVolumes(@Nullable Path siteProperties, @Nullable Path spool, Clock clock) throws ServiceException {
+    public FileSystemFactory(@Nullable Path siteProperties, @Nullable Path spool, Clock clock) throws ServiceException {
         this(siteProperties, spool, BlockFolderRules.all(""), clock);
     }
 
     /** @param blockFolders where block files may be read by volumes that do not say so themselves */
-    public AlluxioVolumes(
+    public FileSystemFactory(
             @Nullable Path siteProperties, @Nullable Path spool, BlockFolderRules blockFolders, Clock clock)
             throws ServiceException {
         this(siteProperties, spool, "", blockFolders, RateCeilings.NONE, clock);
@@ -76,7 +76,7 @@ public final class AlluxioVolumes {
      * @param ceilings of what each volume may ask for in a second
      * @throws OptionException that is no size
      */
-    public AlluxioVolumes(
+    public FileSystemFactory(
             @Nullable Path siteProperties,
             @Nullable Path spool,
             String spoolFree,
@@ -94,7 +94,7 @@ public final class AlluxioVolumes {
     }
 
     /** @param memory of the process; null: as it is */
-    AlluxioVolumes(
+    FileSystemFactory(
             @Nullable Path siteProperties,
             Map<String, String> own,
             BlockFolderRules blockFolders,
@@ -104,7 +104,7 @@ public final class AlluxioVolumes {
         this(siteProperties, own, blockFolders, RateCeilings.NONE, shared, memory);
     }
 
-    private AlluxioVolumes(
+    private FileSystemFactory(
             @Nullable Path siteProperties,
             Map<String, String> own,
             BlockFolderRules blockFolders,
@@ -215,7 +215,7 @@ public final class AlluxioVolumes {
     public AlluxioFileSystem openToServe(AlluxioOptions place, OptionValues values) throws ServiceException {
         checkSpool(place, values);
         AlluxioFileSystem files = open(place, values);
-        new OptionProperties(whole(place).properties()).tell(values);
+        new ClientPropertyOverrides(whole(place).properties()).tell(values);
         return files;
     }
 
@@ -243,7 +243,7 @@ public final class AlluxioVolumes {
         try {
             AdapterOptions options = AdapterOptions.of(owned(whole, values).with("spool", folder.toString()));
             AlluxioFileSystem files = AlluxioMount.openPersistent(whole, options, how, shared);
-            new OptionProperties(whole.properties()).tell(values);
+            new ClientPropertyOverrides(whole.properties()).tell(values);
             return files;
         } catch (StoreException e) {
             throw failure(e);
@@ -321,7 +321,7 @@ public final class AlluxioVolumes {
     /** With what the properties say of options that are not given. */
     private OptionValues heeded(AlluxioOptions whole, OptionValues values) throws ServiceException {
         try {
-            OptionValues heeded = new OptionProperties(whole.properties()).under(values);
+            OptionValues heeded = new ClientPropertyOverrides(whole.properties()).under(values);
             return values.given(BLOCK_FOLDERS)
                     ? heeded
                     : heeded.with(BLOCK_FOLDERS, blockFolders.option(whole.masters()));

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Names are taken away while files of those names, or below them, are being committed, on the real Alluxio and kernel. Each
  * interleaving that is known is in {@code RenameConcurrencyTest}.
  */
-class NamesUnderFireIT {
+class ConcurrentNamesIT {
     private static final int THREADS = 6;
     private static final int ROUNDS = 25;
     private static final int FILES = 12;

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What can be seen of requests from outside. */
-class SightTest {
+class ObservabilityTest {
     private final SessionMetrics metrics = new SessionMetrics(Clock.system());
 
     private Dispatcher dispatcher(FileSystem fileSystem) {

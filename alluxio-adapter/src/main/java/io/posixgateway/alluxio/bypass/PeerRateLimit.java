@@ -6,7 +6,7 @@ import io.posixgateway.fuse.time.Clock;
  * How many questions a peer may ask: so many in a second, and as many at once. Peers share one of a fixed number of places,
  * so that many of them take no memory. One thread.
  */
-final class PeerLimit {
+final class PeerRateLimit {
     private static final int PLACES = 1024;
 
     private final long intervalNanos;
@@ -15,7 +15,7 @@ final class PeerLimit {
     /** When the place will be as good as unused. */
     private final long[] paidNanos = new long[PLACES];
 
-    PeerLimit(int perSecond, Clock clock) {
+    PeerRateLimit(int perSecond, Clock clock) {
         this.intervalNanos = 1_000_000_000L / perSecond;
         this.burstNanos = 1_000_000_000L;
         this.clock = clock;

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Follows the requests of a volume. */
-final class Accesses {
-    private Accesses() {}
+final class AccessLogReader {
+    private AccessLogReader() {}
 
     /**
      * Gives lines to the consumer for so long.

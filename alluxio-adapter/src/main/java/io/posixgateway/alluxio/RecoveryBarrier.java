@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
  * What calls wait at until the changed files of an earlier process are recovered. Where Alluxio refuses, they fail before
  * long; an Alluxio that is merely slow, as on a busy machine, makes no call fail. Any thread.
  */
-final class RecoveryGate {
+final class RecoveryBarrier {
     private static final long LOOK_NANOS = 100_000_000L;
 
     private final CountDownLatch opened = new CountDownLatch(1);
@@ -25,7 +25,7 @@ final class RecoveryGate {
      * @param whenRefused how long a call waits then
      * @param otherwise how long while every answer came
      */
-    RecoveryGate(BooleanSupplier refused, Duration whenRefused, Duration otherwise, Clock clock) {
+    RecoveryBarrier(BooleanSupplier refused, Duration whenRefused, Duration otherwise, Clock clock) {
         this.clock = clock;
         this.refused = refused;
         this.whenRefused = whenRefused;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Files on another host that are open and were read in part cost a gateway no memory beyond its budget: one that has less than
  * Alluxio's streams would keep for them goes on reading.
  */
-class LeftInTheMiddleIT {
+class KilledRenameIT {
     private static final int FILES = 20;
     private static final int PIECE_BYTES = 1 << 20;
     private static final int FILE_PIECES = 16;
