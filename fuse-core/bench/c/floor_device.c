@@ -21,7 +21,7 @@
 #include "pgw_uring.h"
 
 enum { REPLY_AT = 4096, SLOT_BYTES = NULL_FS_MAX_WRITE + 2 * REPLY_AT };
-enum { ARGUMENTS_AT = 128, MOST_THREADS = 16, MOST_DEPTH = 80, LEAST_DEPTH = 8, ENTRIES = 320 };
+enum { ARGUMENTS_AT = 128, MAX_THREADS = 16, MAX_DEPTH = 80, MIN_DEPTH = 8, ENTRIES = 320 };
 
 static int connection;
 
@@ -82,9 +82,9 @@ static void answer_entry(char *slot) {
 
 static int depth_of(int queues) {
     int depth = ENTRIES / queues;
-    if (depth > MOST_DEPTH)
-        return MOST_DEPTH;
-    return depth < LEAST_DEPTH ? LEAST_DEPTH : depth;
+    if (depth > MAX_DEPTH)
+        return MAX_DEPTH;
+    return depth < MIN_DEPTH ? MIN_DEPTH : depth;
 }
 
 static void *serve_ring(void *number) {
@@ -163,7 +163,7 @@ int main(int count, char **values) {
         for (int i = 0; i < pgw_uring_queues(); i++)
             start(serve_ring, i);
     } else {
-        start_clones((threads < MOST_THREADS ? threads : MOST_THREADS) - 1);
+        start_clones((threads < MAX_THREADS ? threads : MAX_THREADS) - 1);
     }
     serve_device((void *)(intptr_t)connection);
     return 0;

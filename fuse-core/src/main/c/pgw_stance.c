@@ -21,9 +21,9 @@ enum { REQUESTS = 64, RESTFUL_LOOKS = 40, LOOKS_TO_SWEEP = 20 };
 #define NS_PER_S UINT64_C(1000000000)
 #define QUICK_NS (REQUESTS * UINT64_C(300000)) /* for REQUESTS */
 #define LOOK_NS UINT64_C(5000000)
-#define MOST_WAIT_NS UINT64_C(100000) /* for one request */
-#define LEAST_PAUSE_NS NS_PER_S
-#define MOST_PAUSE_NS (64 * NS_PER_S)
+#define MAX_WAIT_NS UINT64_C(100000) /* for one request */
+#define MIN_PAUSE_NS NS_PER_S
+#define MAX_PAUSE_NS (64 * NS_PER_S)
 #define LONG_NS (10 * NS_PER_S) /* who stood back so long is forgiven earlier failures */
 
 /* What the kernel tells of a thread in /proc: schedstat and stat. */
@@ -130,11 +130,11 @@ static void bring_forward(struct pgw_stance *stance, bool at_fault) {
     uint64_t now = now_ns();
     (void)set_policy(stance->thread, SCHED_OTHER);
     if (!at_fault || now - stance->back_since_ns > LONG_NS) {
-        stance->pause_ns = LEAST_PAUSE_NS;
+        stance->pause_ns = MIN_PAUSE_NS;
     }
     if (at_fault) {
         atomic_store_explicit(&stance->not_before_ns, now + stance->pause_ns, memory_order_relaxed);
-        if (stance->pause_ns < MOST_PAUSE_NS) {
+        if (stance->pause_ns < MAX_PAUSE_NS) {
             stance->pause_ns *= 2;
         }
     }
@@ -153,7 +153,7 @@ static void look_at(struct pgw_stance *stance) {
     uint64_t met = now->met - before.met;
     if (met > 0) {
         stance->restful = 0;
-        if (now->waited_ns - before.waited_ns > met * MOST_WAIT_NS) {
+        if (now->waited_ns - before.waited_ns > met * MAX_WAIT_NS) {
             bring_forward(stance, true);
         }
     } else if (now->ran_ns == before.ran_ns && is_runnable(stance)) {
@@ -276,7 +276,7 @@ struct pgw_stance *pgw_stance_open(void) {
     stance->thread = (pid_t)syscall(SYS_gettid);
     stance->schedstat = open_proc(stance->thread, "schedstat");
     stance->stat = open_proc(stance->thread, "stat");
-    stance->pause_ns = LEAST_PAUSE_NS;
+    stance->pause_ns = MIN_PAUSE_NS;
     bool entered = stance->stat >= 0 && read_usage(stance, &stance->seen);
     pthread_mutex_lock(&watch.lock);
     if (entered && !watch.watched) {

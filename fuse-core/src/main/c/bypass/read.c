@@ -21,7 +21,7 @@ ssize_t __pread_chk(int fd, void *into, size_t bytes, off_t offset, size_t room)
 ssize_t __pread64_chk(int fd, void *into, size_t bytes, off64_t offset, size_t room);
 
 /* The most that one read brings. */
-#define MOST_BYTES ((size_t)0x7ffff000)
+#define MAX_BYTES ((size_t)0x7ffff000)
 #define LEFT_TO_FUSE (-2)
 
 /* As far as there are bytes; fewer than the file has there, or none: a block failed. */
@@ -51,8 +51,8 @@ static size_t there(const struct pgw_file *file, uint64_t offset, size_t bytes) 
 static size_t total(const struct iovec *parts, int count) {
     size_t bytes = 0;
     for (int i = 0; i < count; i++) {
-        if (parts[i].iov_len > MOST_BYTES - bytes) {
-            return MOST_BYTES;
+        if (parts[i].iov_len > MAX_BYTES - bytes) {
+            return MAX_BYTES;
         }
         bytes += parts[i].iov_len;
     }

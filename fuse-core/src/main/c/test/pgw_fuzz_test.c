@@ -49,13 +49,13 @@ static int later(struct timespec *now) {
     return 0;
 }
 
-#define LEAST_ROUNDS 2000
-#define MOST_BYTES 8192
-#define MOST_SEEDS 64
+#define MIN_ROUNDS 2000
+#define MAX_BYTES 8192
+#define MAX_SEEDS 64
 #define SLOT_BYTES 8192
 
-static char seeds[MOST_SEEDS][MOST_BYTES];
-static size_t seed_bytes[MOST_SEEDS];
+static char seeds[MAX_SEEDS][MAX_BYTES];
+static size_t seed_bytes[MAX_SEEDS];
 static size_t seed_count;
 static _Thread_local uint64_t random_state;
 static int passed; /* what comes along with messages */
@@ -74,7 +74,7 @@ static size_t below(size_t limit) {
 
 static void read_seed(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t bytes = fd < 0 ? -1 : read(fd, seeds[seed_count], MOST_BYTES);
+    ssize_t bytes = fd < 0 ? -1 : read(fd, seeds[seed_count], MAX_BYTES);
     if (bytes >= 0) {
         seed_bytes[seed_count++] = (size_t)bytes;
     }
@@ -94,7 +94,7 @@ static int read_corpus(void **state) {
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s", PGW_CORPUS, entry->d_name);
-        if (entry->d_name[0] != '.' && seed_count < MOST_SEEDS) {
+        if (entry->d_name[0] != '.' && seed_count < MAX_SEEDS) {
             read_seed(path);
         }
     }
@@ -134,7 +134,7 @@ static size_t make_message(char *into) {
             bytes = at;
             break;
         case 3: /* longer by what was there */
-            if (bytes * 2 <= MOST_BYTES) {
+            if (bytes * 2 <= MAX_BYTES) {
                 memcpy(into + bytes, into, bytes);
                 bytes *= 2;
             }
@@ -148,7 +148,7 @@ static size_t make_message(char *into) {
 
 static bool goes_on(size_t round, time_t began) {
     const char *seconds = getenv("PGW_FUZZ_SECONDS");
-    return round < LEAST_ROUNDS || (seconds != NULL && time(NULL) - began < atoi(seconds));
+    return round < MIN_ROUNDS || (seconds != NULL && time(NULL) - began < atoi(seconds));
 }
 
 /* Sends a message with so many descriptors. */
@@ -194,7 +194,7 @@ static void ask_well(const char *path, uint64_t content) {
 static void gateway_takes_whatever_is_asked(void **state) {
     char folder[] = "/tmp/pgw-fuzz-XXXXXX";
     char path[64];
-    char *message = malloc(MOST_BYTES); /* so that the sanitizer sees its end */
+    char *message = malloc(MAX_BYTES); /* so that the sanitizer sees its end */
     int error = 0;
     struct pgw_bypass_server *server;
     time_t began = time(NULL);
@@ -236,7 +236,7 @@ struct false_gateway {
 
 static void *play_gateway(void *argument) {
     struct false_gateway *gateway = argument;
-    char *message = malloc(MOST_BYTES);
+    char *message = malloc(MAX_BYTES);
     char question[64];
     random_state = gateway->seed;
     while (!gateway->ends) {

@@ -27,7 +27,7 @@
 #define PGW_GUARD "./pgw-mount-guard"
 #endif
 
-enum { LOOK_US = 1000, MOST_LOOKS = 60000, MESSAGE_BYTES = 64 << 10, OPCODE_OPEN = 14 };
+enum { LOOK_US = 1000, MAX_LOOKS = 60000, MESSAGE_BYTES = 64 << 10, OPCODE_OPEN = 14 };
 
 /* Of the test that runs. */
 static char target[64];
@@ -58,7 +58,7 @@ static pid_t start_guard(const char *device, pid_t server, int pipe_end) {
 /* Waits for a child; its status as waitpid() gives it, or -1 when it does not end in time. */
 static int await(pid_t child) {
     int status = -1;
-    for (int i = 0; i < MOST_LOOKS && waitpid(child, &status, WNOHANG) == 0; i++) {
+    for (int i = 0; i < MAX_LOOKS && waitpid(child, &status, WNOHANG) == 0; i++) {
         usleep(LOOK_US);
     }
     return status;

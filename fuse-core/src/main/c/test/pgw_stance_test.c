@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { LOOK_US = 500, MOST_LOOKS = 120000 };
+enum { LOOK_US = 500, MAX_LOOKS = 120000 };
 
 static int policy(void) {
     return sched_getscheduler(0);
@@ -34,7 +34,7 @@ static void stay_on_one_cpu(void) {
 
 /* Requests in quick succession until it stands back, be it for a moment. */
 static bool get_back(struct pgw_stance *stance) {
-    for (int i = 0; i < MOST_LOOKS; i++) {
+    for (int i = 0; i < MAX_LOOKS; i++) {
         for (int request = 0; request < 100; request++) {
             pgw_stance_met(stance, 1);
         }
@@ -47,7 +47,7 @@ static bool get_back(struct pgw_stance *stance) {
 }
 
 static void await_forward(const struct pgw_stance *stance) {
-    for (int i = 0; i < MOST_LOOKS && pgw_stance_is_back(stance); i++) {
+    for (int i = 0; i < MAX_LOOKS && pgw_stance_is_back(stance); i++) {
         usleep(LOOK_US);
     }
     assert_false(pgw_stance_is_back(stance));
@@ -56,7 +56,7 @@ static void await_forward(const struct pgw_stance *stance) {
 
 /* A thread inherits the policy, and must lose it soon. */
 static void *child(void *forward) {
-    for (int i = 0; i < MOST_LOOKS && policy() != SCHED_OTHER; i++) {
+    for (int i = 0; i < MAX_LOOKS && policy() != SCHED_OTHER; i++) {
         usleep(LOOK_US);
     }
     *(bool *)forward = policy() == SCHED_OTHER;

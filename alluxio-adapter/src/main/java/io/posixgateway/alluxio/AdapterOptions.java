@@ -77,7 +77,7 @@ public record AdapterOptions(
         int umask) {
     private static final long STREAM_FROM_BYTES = 64L << 20;
     /** All of 32 bits but the last number, which means none. */
-    private static final long MOST_ID = 0xFFFF_FFFEL;
+    private static final long MAX_ID = 0xFFFF_FFFEL;
 
     private static final long OWN_READS_AUTO_BYTES = 1 << 20;
 
@@ -242,12 +242,12 @@ public record AdapterOptions(
                                     + " mounts outlive the gateway."),
                     new Option(
                             "uid",
-                            new Option.Whole(0, MOST_ID),
+                            new Option.Whole(0, MAX_ID),
                             "",
                             "Owner of all files as shown; by default the owner in Alluxio."),
                     new Option(
                             "gid",
-                            new Option.Whole(0, MOST_ID),
+                            new Option.Whole(0, MAX_ID),
                             "",
                             "Group of all files as shown; by default the group in Alluxio."),
                     Option.oneOf(

@@ -38,9 +38,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AlluxioFileSystem implements FileSystem {
     /** Of so many files that are renamed while their directories are listed it is known that they were shown: about 10 MB. */
-    private static final int MOST_LISTED = 100_000;
+    private static final int MAX_LISTED = 100_000;
     /** So many names of pages that open directories have passed are remembered, with their files: some 30 MB. */
-    private static final int MOST_PASSED = 200_000;
+    private static final int MAX_PASSED = 200_000;
 
     final VolumeContext volume;
     private final Failures failures;
@@ -49,8 +49,8 @@ public final class AlluxioFileSystem implements FileSystem {
     private final FileOperations files;
     private final AttributeOperations attributes;
     private final LongMap<DirectoryHandle> directories = new LongMap<>();
-    private final ListingPass.Room listingRoom = new ListingPass.Room(MOST_LISTED);
-    private final PassedPages.Room passedRoom = new PassedPages.Room(MOST_PASSED);
+    private final ListingPass.Room listingRoom = new ListingPass.Room(MAX_LISTED);
+    private final PassedPages.Room passedRoom = new PassedPages.Room(MAX_PASSED);
     private final HandleIds directoryNumbers = new HandleIds();
 
     AlluxioFileSystem(VolumeContext volume, String rootPath, Clock clock) {

@@ -32,7 +32,7 @@ final class DirectoryHandle {
     private static final Name DOT_DOT = Name.of("..");
     private static final int FIRST = 2;
     /** Directories of up to so many names are kept as a whole when they were read to the end. */
-    private static final int MOST_KEPT = 20_000;
+    private static final int MAX_KEPT = 20_000;
 
     private final VolumeContext volume;
     private final Inode directory;
@@ -284,11 +284,11 @@ final class DirectoryHandle {
             return;
         }
         page.page().addTo(inodes);
-        if (page.more() && inodes.size() <= MOST_KEPT) {
+        if (page.more() && inodes.size() <= MAX_KEPT) {
             return;
         }
         all = null;
-        if (inodes.size() <= MOST_KEPT && drops >= 0 && volume.metadata.stands(directory, drops)) {
+        if (inodes.size() <= MAX_KEPT && drops >= 0 && volume.metadata.stands(directory, drops)) {
             directory.dentries().keepListing(inodes, startedNanos);
         }
     }

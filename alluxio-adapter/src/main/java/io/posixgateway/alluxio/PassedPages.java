@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Pages of a listing that are no longer at hand, so that seekdir(3) leads back behind any of their names, whatever became of these. The
- * latest {@link #MOST_NAMES} names, or fewer where others have the {@link Room}. Guarded by its {@link DirectoryHandle}.
+ * latest {@link #MAX_NAMES} names, or fewer where others have the {@link Room}. Guarded by its {@link DirectoryHandle}.
  */
 final class PassedPages {
-    private static final int MOST_NAMES = 20_000;
+    private static final int MAX_NAMES = 20_000;
 
     private final Room room;
     private final Deque<ListingPage> pages = new ArrayDeque<>();
@@ -45,7 +45,7 @@ final class PassedPages {
         if (page.count() == 0 || closed) {
             return;
         }
-        while (!pages.isEmpty() && names + page.count() > MOST_NAMES) {
+        while (!pages.isEmpty() && names + page.count() > MAX_NAMES) {
             dropFirst();
         }
         while (!room.take(page.count())) {

@@ -23,7 +23,7 @@ final class SillyRenameCleanup {
     private static final Logger LOG = LoggerFactory.getLogger(SillyRenameCleanup.class);
 
     /** So many are listed at once. */
-    private static final int MOST_HIDDEN = 1000;
+    private static final int MAX_HIDDEN = 1000;
 
     /** By then a kernel has sent again what an earlier process did not answer. */
     private static final long RESENT_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -321,7 +321,7 @@ final class SillyRenameCleanup {
     boolean movedUp(Inode parent, String path) throws StoreException {
         boolean more = true;
         while (more) {
-            Store.Page page = volume.store.list(path, "", MOST_HIDDEN);
+            Store.Page page = volume.store.list(path, "", MAX_HIDDEN);
             if (!movedUp(parent, path, page)) {
                 return false;
             }

@@ -26,7 +26,7 @@ class DirectoryHandleTest {
     /** More than are kept of a listing. */
     private static final int MANY = 24_000;
 
-    private static final int MOST_IN_A_REPLY = 37;
+    private static final int MAX_IN_A_REPLY = 37;
     private static final Request WAITING = new PlainRequest(true);
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
@@ -37,7 +37,7 @@ class DirectoryHandleTest {
     private static final class Reply implements DirectoryWriter {
         final List<String> names = new ArrayList<>();
         final List<Long> offsets = new ArrayList<>();
-        private int room = MOST_IN_A_REPLY;
+        private int room = MAX_IN_A_REPLY;
 
         @Override
         public boolean plus() {
@@ -64,7 +64,7 @@ class DirectoryHandleTest {
         }
 
         void more() {
-            room = MOST_IN_A_REPLY;
+            room = MAX_IN_A_REPLY;
         }
     }
 
@@ -158,7 +158,7 @@ class DirectoryHandleTest {
             Reply start = new Reply();
             assertThat(small.readdir(WAITING, FileSystem.ROOT, handle, 0, start))
                     .isZero();
-            assertThat(start.names).hasSize(MOST_IN_A_REPLY);
+            assertThat(start.names).hasSize(MAX_IN_A_REPLY);
             Map<StoreCall, Integer> calls = smallMount.faults().counts();
             assertThat(calls.entrySet().stream()
                             .filter(call -> call.getKey() != StoreCall.CLUSTER_ID)

@@ -176,7 +176,7 @@ public final class BypassServer implements AutoCloseable {
             return BlockSet.refused(BypassResult.NOT_COMPLETE);
         }
         BlockSet blocks = volume.blocks(asked[Bypass.INODE]);
-        boolean many = blocks.blocks() > Math.min(asked[Bypass.PEER_MOST_BLOCKS], Bypass.MOST_BLOCKS);
+        boolean many = blocks.blocks() > Math.min(asked[Bypass.PEER_MAX_BLOCKS], Bypass.MAX_BLOCKS);
         return many ? BlockSet.refused(BypassResult.BLOCKS_MANY) : blocks;
     }
 

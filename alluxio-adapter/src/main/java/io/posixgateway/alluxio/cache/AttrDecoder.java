@@ -17,7 +17,7 @@ public final class AttrDecoder {
 
     private static final Name NO_TARGET = Name.of(new byte[0]);
     private static final PosixXattr NO_EXTRAS = PosixXattr.decode(null);
-    private static final int MOST_KINDS = 10_000;
+    private static final int MAX_KINDS = 10_000;
 
     private final Map<Attr.Kind, Attr.Kind> kinds = new ConcurrentHashMap<>();
     private final IdMapper idMapper;
@@ -88,7 +88,7 @@ public final class AttrDecoder {
         if (shared != null) {
             return shared;
         }
-        if (kinds.size() >= MOST_KINDS) {
+        if (kinds.size() >= MAX_KINDS) {
             kinds.clear();
         }
         kinds.put(kind, kind);

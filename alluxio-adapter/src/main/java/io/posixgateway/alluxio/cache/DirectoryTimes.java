@@ -48,11 +48,11 @@ public final class DirectoryTimes implements AutoCloseable {
     /** The master's clock may be set. */
     private static final long LEARNED_NANOS = TimeUnit.SECONDS.toNanos(60);
     /** More are forgotten, the first ones first: their times may then be others by a moment. */
-    private static final int MOST_WINDOWS = 10_000;
+    private static final int MAX_WINDOWS = 10_000;
 
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** So many directories are seen to when another process takes over, which waits for that. */
-    private static final int MOST_LEFT = 300;
+    private static final int MAX_LEFT = 300;
     /** Directories of one number share a lock. */
     private static final int LOCKS = 64;
     /** So long a wait is one; shorter than what a call to Alluxio may take. */
@@ -282,7 +282,7 @@ public final class DirectoryTimes implements AutoCloseable {
     private ReadAheadWindow window(Inode directory) {
         ReadAheadWindow window = windows.computeIfAbsent(directory.node(), node -> new ReadAheadWindow(directory));
         any = true;
-        if (windows.size() > MOST_WINDOWS) {
+        if (windows.size() > MAX_WINDOWS) {
             windows.remove(windows.keySet().iterator().next());
         }
         touched(window);
@@ -552,7 +552,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     /** Another process goes on with the mount, and waits for this one: keeps in Alluxio what does not take long. */
     public void leave() {
-        end(MOST_LEFT);
+        end(MAX_LEFT);
     }
 
     /** Keeps in Alluxio what is to be kept; nothing is changed any more. */

@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
 public final class KernelInvalidator implements AutoCloseable {
     private static final long LAST_WORDS_MILLIS = 1000;
     /** So many may be told at the same time. */
-    private static final int MOST_THREADS = 8;
+    private static final int MAX_THREADS = 8;
     /** So many files the kernel is to let go of at once, and so long that is not repeated. */
-    private static final int MOST_PRUNED = 10_000;
+    private static final int MAX_PRUNED = 10_000;
 
     private static final long PRUNING_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     /** No request that nobody waits for any more is done later. */
@@ -52,8 +52,8 @@ public final class KernelInvalidator implements AutoCloseable {
         this.clock = clock;
         this.prunedNanos = new AtomicLong(clock.nanos() - PRUNING_NANOS);
         teller = new ThreadPoolExecutor(
-                MOST_THREADS,
-                MOST_THREADS,
+                MAX_THREADS,
+                MAX_THREADS,
                 10,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(),
@@ -98,7 +98,7 @@ public final class KernelInvalidator implements AutoCloseable {
         @Override
         public void tell(Kernel mounted) {
             try (Kernel.Batch batch = mounted.batch()) {
-                for (Inode inode : table.pruneCandidates().some(MOST_PRUNED)) {
+                for (Inode inode : table.pruneCandidates().some(MAX_PRUNED)) {
                     Inode parent = table.parent(inode);
                     Name name = table.name(inode);
                     if (parent != null && name != null) {

@@ -32,11 +32,11 @@ public final class ListingPrefetcher implements AutoCloseable {
     /** One that is too large to be listed whole is left alone for so long. */
     private static final long LARGE_NANOS = 60_000_000_000L;
 
-    private static final int MOST_PAGES = 20;
+    private static final int MAX_PAGES = 20;
     /** One with more names is not read whole because some were asked for in vain. */
-    private static final int MOST_LEARNED = 4000;
+    private static final int MAX_LEARNED = 4000;
     /** So many that were asked lately are remembered, and as many from before those. */
-    private static final int MOST_WATCHED = 2048;
+    private static final int MAX_WATCHED = 2048;
 
     private final Metadata metadata;
     private volatile LongMap<AccessRate> pulses = new LongMap<>();
@@ -113,7 +113,7 @@ public final class ListingPrefetcher implements AutoCloseable {
         AccessRate before = pulsesBefore.get(node);
         AccessRate pulse = before == null ? new AccessRate(now) : before;
         AccessRate other = pulses.putIfAbsent(node, pulse);
-        if (pulses.size() >= MOST_WATCHED) {
+        if (pulses.size() >= MAX_WATCHED) {
             turn();
         }
         return other == null ? pulse : other;
@@ -121,7 +121,7 @@ public final class ListingPrefetcher implements AutoCloseable {
 
     /** What nobody asks for any more is forgotten, one time later. */
     private synchronized void turn() {
-        if (pulses.size() >= MOST_WATCHED) {
+        if (pulses.size() >= MAX_WATCHED) {
             pulsesBefore = pulses;
             pulses = new LongMap<>();
         }
@@ -129,7 +129,7 @@ public final class ListingPrefetcher implements AutoCloseable {
 
     /** Names of this directory are asked for again and again, in vain: all are read, so that the next need no question. */
     private void missed(Inode directory) {
-        if (directory.dentries().children() >= MOST_LEARNED) {
+        if (directory.dentries().children() >= MAX_LEARNED) {
             return;
         }
         lister.execute(metadata.clock().background(() -> learned(directory)));
@@ -151,7 +151,7 @@ public final class ListingPrefetcher implements AutoCloseable {
         List<Inode> all = new ArrayList<>();
         Listings.Listed part = metadata.listings().list(directory, "");
         part.page().addTo(all);
-        while (part.more() && all.size() < MOST_LEARNED) {
+        while (part.more() && all.size() < MAX_LEARNED) {
             part = metadata.listings().list(directory, part.last());
             part.page().addTo(all);
         }
@@ -197,7 +197,7 @@ public final class ListingPrefetcher implements AutoCloseable {
     private boolean listWhole(Inode directory, AccessRate pulse) throws StoreException {
         long startedNanos = metadata.nowNanos();
         String last = "";
-        for (int page = 0; page < MOST_PAGES; page++) {
+        for (int page = 0; page < MAX_PAGES; page++) {
             Listings.Confirmed confirmed = metadata.listings().confirm(directory, last);
             last = confirmed.last();
             if (!confirmed.more()) {

@@ -109,7 +109,7 @@ public final class Listings {
             } catch (StoreException e) {
                 boolean yesterday =
                         e.errno() == Errno.ENOENT && metadata.pathLocks().directoryMovedSince(issued, path);
-                if (!yesterday || tries == Metadata.MOST_TRIES) {
+                if (!yesterday || tries == Metadata.MAX_TRIES) {
                     throw e;
                 }
             }

@@ -175,7 +175,7 @@ public final class Locations {
 
     /** Null: each time that it was looked for, another file was where it had just been. */
     private @Nullable Inode recoverFile(long fileId) throws StoreException {
-        for (int tries = 1; tries <= Metadata.MOST_TRIES; tries++) {
+        for (int tries = 1; tries <= Metadata.MAX_TRIES; tries++) {
             long issued = table.generation().issued();
             String path = store.pathOf(fileId);
             FileStatus status = store.status(path);

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Metadata {
     /** So often Alluxio is asked for a name that this mount changes at the same time. */
-    static final int MOST_TRIES = 4;
+    static final int MAX_TRIES = 4;
 
     private final Store store;
     private final InodeTable table;
@@ -187,7 +187,7 @@ public final class Metadata {
         }
         attributeCounts.miss();
         for (int tries = 1; ; tries++) {
-            Attr seen = seen(inode, tries == MOST_TRIES);
+            Attr seen = seen(inode, tries == MAX_TRIES);
             if (seen != null) {
                 return seen;
             }
@@ -354,7 +354,7 @@ public final class Metadata {
             if (found != null || gone) {
                 return found;
             }
-            if (tries == MOST_TRIES) {
+            if (tries == MAX_TRIES) {
                 return lastLook(directory, name, status);
             }
         }

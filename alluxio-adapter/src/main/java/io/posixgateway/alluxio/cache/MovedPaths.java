@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * Refuses renames after which something could not be reached any more, as its path would be too long. Stateless; waits.
  *
  * <p>Of a directory that gets a longer path all that is below it counts. What this mount knows is looked at in memory; of directories
- * that it never listed, {@link #MOST_LISTED} parts are listed, those with the longest paths first. So what lies deep in a large
+ * that it never listed, {@link #MAX_LISTED} parts are listed, those with the longest paths first. So what lies deep in a large
  * tree that nobody has looked at here may be missed.
  */
 public final class MovedPaths {
     private static final int PAGE = 1000;
-    private static final int MOST_LISTED = 64;
+    private static final int MAX_LISTED = 64;
 
     private final Store store;
     private final Metadata metadata;
@@ -72,7 +72,7 @@ public final class MovedPaths {
                 Inode inode = next.inode;
                 if (inode != null && next.startAfter == null) {
                     lookInMemory(next.below, inode);
-                } else if (listed++ < MOST_LISTED) {
+                } else if (listed++ < MAX_LISTED) {
                     list(next);
                 }
             }

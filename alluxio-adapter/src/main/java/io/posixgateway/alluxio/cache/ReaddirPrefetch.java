@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  * is needed. Any thread.
  */
 public final class ReaddirPrefetch implements AutoCloseable {
-    private static final int MOST = 2;
+    private static final int MAX = 2;
 
     private final Metadata metadata;
     private final PathPolicies cachePolicy;
@@ -27,7 +27,7 @@ public final class ReaddirPrefetch implements AutoCloseable {
         this.cachePolicy = cachePolicy;
         readers = new ThreadPoolExecutor(
                 0,
-                MOST,
+                MAX,
                 10,
                 TimeUnit.SECONDS,
                 new SynchronousQueue<>(),

@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * back by Alluxio's own shell. Gathers what differs.
  */
 final class DemoCheck {
-    private static final int MOST_TOLD = 20;
+    private static final int MAX_TOLD = 20;
     private static final int BUFFER_BYTES = 1 << 20;
 
     private final List<String> differences = new ArrayList<>();
@@ -116,8 +116,8 @@ final class DemoCheck {
         if (differences.isEmpty()) {
             return "demo ok: " + files + " files, " + bytes + " bytes verified, transport " + transport;
         }
-        List<String> told = differences.subList(0, Math.min(differences.size(), MOST_TOLD));
-        String more = differences.size() > MOST_TOLD ? "\n… and " + (differences.size() - MOST_TOLD) + " more" : "";
+        List<String> told = differences.subList(0, Math.min(differences.size(), MAX_TOLD));
+        String more = differences.size() > MAX_TOLD ? "\n… and " + (differences.size() - MAX_TOLD) + " more" : "";
         throw new CommandException("demo failed:\n" + String.join("\n", told) + more);
     }
 }

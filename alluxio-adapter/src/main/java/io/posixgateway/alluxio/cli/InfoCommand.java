@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
             "  posix-gateway info --volume pvc-1 /train"
         })
 final class InfoCommand implements Callable<Integer> {
-    private static final int MOST_BLOCKS = 20;
+    private static final int MAX_BLOCKS = 20;
 
     @Parameters(paramLabel = "PATH", description = "A file or folder in a mount of posix-gateway.")
     private String path = "";
@@ -109,12 +109,12 @@ final class InfoCommand implements Callable<Integer> {
                     + NumberFormats.size((double) info.getBlockBytes()));
         }
         for (PathInfoReply.Block block :
-                info.getBlocksList().subList(0, Math.min(MOST_BLOCKS, info.getBlocksCount()))) {
+                info.getBlocksList().subList(0, Math.min(MAX_BLOCKS, info.getBlocksCount()))) {
             out.println("  " + block.getId() + "  " + block.getLengthBytes() + "  "
                     + (block.getWorkersCount() == 0 ? "in no worker" : String.join("; ", block.getWorkersList())));
         }
-        if (info.getBlocksCount() > MOST_BLOCKS) {
-            out.println("  ... and " + (info.getBlocksCount() - MOST_BLOCKS) + " more");
+        if (info.getBlocksCount() > MAX_BLOCKS) {
+            out.println("  ... and " + (info.getBlocksCount() - MAX_BLOCKS) + " more");
         }
         info.getBudgetsList().forEach(one -> out.println("budget      " + one));
         showAside(out, info);

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 /** Serves one mount in this process until it is unmounted, by whom ever, or the process is told to end. */
 final class MountedSession implements AutoCloseable {
     /** So many of the files that could not be uploaded a message names. */
-    private static final int MOST_NAMED = 3;
+    private static final int MAX_NAMED = 3;
 
     private final FuseSession session;
     private final EndOnSignal signals;
@@ -97,10 +97,10 @@ final class MountedSession implements AutoCloseable {
     static void checkUploaded(FileSystem files) {
         List<String> failed = files instanceof AlluxioFileSystem alluxio ? alluxio.failedAtEnd() : List.of();
         if (!failed.isEmpty()) {
-            String some = String.join("; ", failed.subList(0, Math.min(failed.size(), MOST_NAMED)));
+            String some = String.join("; ", failed.subList(0, Math.min(failed.size(), MAX_NAMED)));
             String what = failed.size() == 1 ? "a changed file" : failed.size() + " changed files";
             throw new CommandException(what + " could not be uploaded before the mount ended: " + some
-                    + (failed.size() > MOST_NAMED ? "; the log names the others" : "")
+                    + (failed.size() > MAX_NAMED ? "; the log names the others" : "")
                     + ". Copy their content to its destination, then delete it from the spool");
         }
     }

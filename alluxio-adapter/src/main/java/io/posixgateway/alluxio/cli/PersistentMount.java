@@ -42,7 +42,7 @@ final class PersistentMount {
     private static final String PROGRAM_VARIABLE = "POSIX_GATEWAY_KEEPER";
 
     private static final String PROGRAM = "posix-gateway-keeper";
-    private static final int MOST_ID_BYTES = 255;
+    private static final int MAX_ID_BYTES = 255;
     private static final int SHOWN_OF_LONG = 200;
     private static final int TIMEOUT_MILLIS = 10_000;
     private static final long BEGIN_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -107,7 +107,7 @@ final class PersistentMount {
     static String id(Path target) {
         String path = target.toString();
         String plain = path.replaceAll("[^A-Za-z0-9._-]", ":");
-        if (path.matches("[A-Za-z0-9._/-]{1," + MOST_ID_BYTES + "}")) {
+        if (path.matches("[A-Za-z0-9._/-]{1," + MAX_ID_BYTES + "}")) {
             return plain;
         }
         return plain.substring(0, Math.min(plain.length(), SHOWN_OF_LONG)) + "::" + MountSocket.digest(path);

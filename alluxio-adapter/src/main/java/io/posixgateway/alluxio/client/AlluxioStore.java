@@ -56,7 +56,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
 public final class AlluxioStore implements Store {
-    private static final int MOST_ASKING = 2;
+    private static final int MAX_ASKING = 2;
     /** The master compares with the under file system first. */
     private static final FileSystemMasterCommonPOptions COMPARING =
             FileSystemMasterCommonPOptions.newBuilder().setSyncIntervalMs(0).build();
@@ -69,7 +69,7 @@ public final class AlluxioStore implements Store {
     private final WritePType writeType;
     private final FileCreator maker;
     private final String user;
-    private final ScheduledThreadPoolExecutor asking = new ScheduledThreadPoolExecutor(MOST_ASKING, task -> {
+    private final ScheduledThreadPoolExecutor asking = new ScheduledThreadPoolExecutor(MAX_ASKING, task -> {
         Thread thread = new Thread(task, "worker-watch");
         thread.setDaemon(true);
         return thread;

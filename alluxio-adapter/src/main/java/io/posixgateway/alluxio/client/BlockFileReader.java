@@ -28,7 +28,7 @@ final class BlockFileReader implements StoreReader {
     /** So long after its last change a file may still get another name. */
     private static final long SETTLED_MILLIS = 30_000;
 
-    private static final int MOST_TRIES = 4;
+    private static final int MAX_TRIES = 4;
     private static final OpenFilePOptions AS_CONFIGURED = OpenFilePOptions.getDefaultInstance();
     private static final OpenFilePOptions NOT_KEPT =
             OpenFilePOptions.newBuilder().setReadType(ReadPType.NO_CACHE).build();
@@ -260,7 +260,7 @@ final class BlockFileReader implements StoreReader {
             if (open == null) {
                 open = open();
             }
-            if (!moved || tries == MOST_TRIES) {
+            if (!moved || tries == MAX_TRIES) {
                 return open;
             }
             askAgain();

@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
  * two comes back to life, in Alluxio alone and for good. Later listings load nothing.
  */
 final class LoadMetadataRaceGuard {
-    private static final int MOST_LISTED = 10_000;
+    private static final int MAX_LISTED = 10_000;
 
     /** The directories of which a listing is known to have succeeded, those asked for last. */
     private final Map<String, Boolean> listed = new LinkedHashMap<>(16, 0.75f, true) {
@@ -26,7 +26,7 @@ final class LoadMetadataRaceGuard {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-            return size() > MOST_LISTED;
+            return size() > MAX_LISTED;
         }
     };
 

@@ -29,7 +29,7 @@ final class MasterClient implements AutoCloseable {
     /** A listing that took so long reached the master. */
     static final long WORKED_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    static final int MOST_CUT_OFF = 4;
+    static final int MAX_CUT_OFF = 4;
     /** So long a master is waited for that does not answer while its connection lives, where no other limit is set. */
     private static final long DEADLINE_MINUTES = 5;
 
@@ -210,7 +210,7 @@ final class MasterClient implements AutoCloseable {
                 throw new InterruptedException(failure.getMessage());
             }
             long now = clock.nanos();
-            if (repeat == Repeat.CUT_OFF && now - sentNanos >= WORKED_NANOS && cutOff++ < MOST_CUT_OFF) {
+            if (repeat == Repeat.CUT_OFF && now - sentNanos >= WORKED_NANOS && cutOff++ < MAX_CUT_OFF) {
                 LOG.warn(
                         "Retrying {} because the connection to Alluxio's master broke after {} s: {}",
                         what,

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class PassiveCache implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PassiveCache.class);
-    private static final int MOST_WAITING = 256;
+    private static final int MAX_WAITING = 256;
     private static final int IDLE_SECONDS = 10;
     private static final int ANSWER_SECONDS = 8;
 
@@ -35,7 +35,7 @@ final class PassiveCache implements AutoCloseable {
             1,
             IDLE_SECONDS,
             TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(MOST_WAITING),
+            new ArrayBlockingQueue<>(MAX_WAITING),
             task -> new UnpinnedThread(task, "passive-cache"),
             new ThreadPoolExecutor.DiscardPolicy());
 

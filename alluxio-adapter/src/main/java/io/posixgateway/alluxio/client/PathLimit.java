@@ -15,7 +15,7 @@ public final class PathLimit {
      * own. Trailers of more than 8192 bytes break the call (RST_STREAM, PROTOCOL_ERROR), so that a missing file would be an I/O
      * error. Trailers without the path take 213 bytes (measured on 2.9.3); the rest is spare.
      */
-    private static final int MOST_ANSWERED_BYTES = 8192 - 292;
+    private static final int MAX_ANSWERED_BYTES = 8192 - 292;
 
     /** PATH_MAX without its NUL, for a local folder as under file system. */
     private static final int LOCAL_BYTES = 4095;
@@ -32,7 +32,7 @@ public final class PathLimit {
 
     /** Can the master answer that this path is missing? */
     public static boolean isAnswered(String path) {
-        return path.length() <= SAFE_CHARS || answeredBytes(path) <= MOST_ANSWERED_BYTES;
+        return path.length() <= SAFE_CHARS || answeredBytes(path) <= MAX_ANSWERED_BYTES;
     }
 
     private static int answeredBytes(String path) {
@@ -63,7 +63,7 @@ public final class PathLimit {
         int slash = path.lastIndexOf('/') + 1;
         int name = path.substring(slash).getBytes(StandardCharsets.UTF_8).length;
         int above = path.substring(0, slash).getBytes(StandardCharsets.UTF_8).length;
-        boolean hiddenFits = answeredBytes(path.substring(0, slash)) + HIDDEN_NAME_BYTES <= MOST_ANSWERED_BYTES;
+        boolean hiddenFits = answeredBytes(path.substring(0, slash)) + HIDDEN_NAME_BYTES <= MAX_ANSWERED_BYTES;
         return isAnswered(path)
                 && hiddenFits
                 && (longest == NONE || above + Math.max(name, HIDDEN_NAME_BYTES) <= longest);

@@ -8,7 +8,7 @@ import java.io.IOException;
 /** How often, and for how long, a reader has failed since something came. For one thread at a time. */
 final class ReadTries {
     /** The last of them is given up only where nothing is known of the worker any more, and is the last all the same. */
-    private static final int MOST_GIVEN_UP = 3;
+    private static final int MAX_GIVEN_UP = 3;
 
     private final Clock clock;
     private final long limitNanos;
@@ -40,7 +40,7 @@ final class ReadTries {
 
     /** May the next call be given up where there is another way? */
     boolean mayBeGivenUp() {
-        return givenUp < MOST_GIVEN_UP - 1;
+        return givenUp < MAX_GIVEN_UP - 1;
     }
 
     /**
@@ -52,7 +52,7 @@ final class ReadTries {
     void failed(IOException failure, boolean wasGivenUp) throws IOException {
         failures++;
         givenUp += wasGivenUp ? 1 : 0;
-        boolean again = wasGivenUp ? givenUp < MOST_GIVEN_UP : clock.nanos() - sinceNanos <= limitNanos;
+        boolean again = wasGivenUp ? givenUp < MAX_GIVEN_UP : clock.nanos() - sinceNanos <= limitNanos;
         if (!again
                 || failure instanceof BlockReadCall.TooShort
                 || Thread.currentThread().isInterrupted()) {

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReadWorkerSelector {
     private static final long NO_BLOCK = -1;
-    private static final int MOST_WAITS = 8;
+    private static final int MAX_WAITS = 8;
 
     private final FileSystemContext context;
     private final WorkerHealth watch;
@@ -197,7 +197,7 @@ final class ReadWorkerSelector {
         long number = worker.tryBegin();
         for (int wait = 0; number == WorkerHealth.NOT_BEGUN; wait++) {
             boolean elsewhere = isElsewhere(places, place);
-            number = wait < MOST_WAITS || elsewhere ? worker.await(elsewhere) : worker.begin();
+            number = wait < MAX_WAITS || elsewhere ? worker.await(elsewhere) : worker.begin();
             if (elsewhere) {
                 break;
             }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class RpcExecutor implements Executor {
     static final int PATIENCE_MILLIS = 250;
     private static final int FEWEST = 2;
-    private static final int MOST = 64;
+    private static final int MAX = 64;
     private static final int IDLE_SECONDS = 10;
 
     private static boolean bounded;
@@ -41,7 +41,7 @@ final class RpcExecutor implements Executor {
         this.usual = usual;
         this.pool = new ThreadPoolExecutor(
                 usual,
-                MOST,
+                MAX,
                 idle.toMillis(),
                 TimeUnit.MILLISECONDS,
                 new LinkedBlockingQueue<>(),
@@ -72,7 +72,7 @@ final class RpcExecutor implements Executor {
         Executor shared = SharedResourceHolder.get(GrpcUtil.SHARED_CHANNEL_EXECUTOR);
         if (shared instanceof ThreadPoolExecutor own) {
             RpcExecutor answers = new RpcExecutor(
-                    Math.min(MOST, Math.max(FEWEST, Runtime.getRuntime().availableProcessors())));
+                    Math.min(MAX, Math.max(FEWEST, Runtime.getRuntime().availableProcessors())));
             own.setRejectedExecutionHandler((task, full) -> answers.execute(task));
             own.setMaximumPoolSize(1);
         }
@@ -97,7 +97,7 @@ final class RpcExecutor implements Executor {
         if (pool.getQueue().isEmpty()) {
             pool.setCorePoolSize(usual);
         } else if (pool.getCompletedTaskCount() == endedBefore) {
-            pool.setCorePoolSize(Math.min(MOST, pool.getCorePoolSize() + 1));
+            pool.setCorePoolSize(Math.min(MAX, pool.getCorePoolSize() + 1));
         }
         lookLater();
     }

@@ -16,7 +16,7 @@ final class StatusCache {
     static final long RECENT_NANOS = 2_000_000_000L;
 
     private static final int PLACES = 1 << 13;
-    private static final int MOST_BLOCKS = 4;
+    private static final int MAX_BLOCKS = 4;
     private static final int SEQUENCE_BITS = 24;
 
     private final Clock clock;
@@ -32,7 +32,7 @@ final class StatusCache {
     void keep(BlockFileReader.Asked asked) {
         URIStatus status = asked.status();
         int blocks = status.getFileBlockInfos().size();
-        if (!status.isFolder() && status.isCompleted() && blocks > 0 && blocks <= MOST_BLOCKS) {
+        if (!status.isFolder() && status.isCompleted() && blocks > 0 && blocks <= MAX_BLOCKS) {
             places.set(place(status.getFileId()), asked);
         }
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentMap;
  * Which workers answer. Any thread.
  *
  * <p>A worker that hangs would take one thread after the other: each waits for many seconds, and while Alluxio's client waits
- * for a connection it holds locks that others need for theirs. So no more than {@value #MOST_UNANSWERED} calls go to a worker
+ * for a connection it holds locks that others need for theirs. So no more than {@value #MAX_UNANSWERED} calls go to a worker
  * that has not answered since the first of them began. Who comes later waits for the next answer, for a moment, and then reads
  * elsewhere if that is possible. A worker that was silent for long is asked by one reader now and then; any answer of it, to
  * whomever, makes it one like the others again. What a stream had fetched before is no answer, though it ends a call: while nobody
@@ -23,7 +23,7 @@ import java.util.concurrent.ConcurrentMap;
  * answers. So a worker that is merely slow, since its under file system is, keeps its calls.
  */
 final class WorkerHealth {
-    static final int MOST_UNANSWERED = 8;
+    static final int MAX_UNANSWERED = 8;
     /** So long who comes later waits for an answer, and the worker counts as one that hangs when that many calls did. */
     static final long PRUNE_NANOS = 250_000_000L;
     /** A single call without an answer for so long makes it one that hangs. */
@@ -39,9 +39,9 @@ final class WorkerHealth {
     static final long FIRST_PULSE_NANOS = 250_000_000L;
 
     /** After so many questions without an answer nothing is known of it: whoever needs it finds out. */
-    static final int MOST_PULSES = 60;
+    static final int MAX_PULSES = 60;
 
-    private static final int MOST_DOUBLINGS = 8;
+    private static final int MAX_DOUBLINGS = 8;
 
     static final long NOT_BEGUN = -1;
 
@@ -244,7 +244,7 @@ final class WorkerHealth {
 
         /** @param cleared it was in doubt, and something came; which may have been on its way, unless it was the answer */
         private void settle(boolean cleared, boolean answers) {
-            boolean forgotten = lost && pulses == MOST_PULSES;
+            boolean forgotten = lost && pulses == MAX_PULSES;
             if (cleared || forgotten) {
                 renew();
             }
@@ -263,7 +263,7 @@ final class WorkerHealth {
             if (suspected && isAlive) {
                 lookIn(0);
             } else if (lost) {
-                long pause = Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MOST_DOUBLINGS));
+                long pause = Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MAX_DOUBLINGS));
                 long left = GONE_NANOS - silentNanos();
                 lookIn(left > 0 ? Math.min(pause, left) : pause);
             } else if (!calls.isEmpty()) {
@@ -298,7 +298,7 @@ final class WorkerHealth {
         /** Does it seem to hang? */
         synchronized boolean hangs() {
             long nanos = silentNanos();
-            return nanos >= SILENT_NANOS || (nanos >= PRUNE_NANOS && unanswered >= MOST_UNANSWERED);
+            return nanos >= SILENT_NANOS || (nanos >= PRUNE_NANOS && unanswered >= MAX_UNANSWERED);
         }
 
         /** For how long it has not answered; 0: nobody waits for an answer. */
@@ -307,7 +307,7 @@ final class WorkerHealth {
         }
 
         private boolean isFree() {
-            return unanswered < MOST_UNANSWERED && !hangs();
+            return unanswered < MAX_UNANSWERED && !hangs();
         }
 
         /** Begins a call if that may be at once; else {@link #NOT_BEGUN}. */

@@ -26,7 +26,7 @@ public final class BlockFiles implements AutoCloseable {
     /** So many kept files are looked at, for deleted ones, for each one that is opened. */
     private static final int SWEPT = 4;
 
-    private static final int MOST_HELD = 16;
+    private static final int MAX_HELD = 16;
 
     private final int most;
     private final TrustedFolders trusted;
@@ -104,7 +104,7 @@ public final class BlockFiles implements AutoCloseable {
 
     /** A file is read without its blocks being taken: the kernel has its pages. */
     public void used(FileReader.Extent extent) {
-        long blocks = Math.min(MOST_HELD, blocksOf(extent));
+        long blocks = Math.min(MAX_HELD, blocksOf(extent));
         for (long i = 0; i < blocks; i++) {
             used(extent.firstBlock() | i);
         }
@@ -135,7 +135,7 @@ public final class BlockFiles implements AutoCloseable {
     /** Opens all blocks of a file, so that it can be read for a while though the worker deletes them; false: some are not here. */
     public boolean hold(FileReader.Extent extent) {
         long blocks = blocksOf(extent);
-        boolean all = blocks <= MOST_HELD;
+        boolean all = blocks <= MAX_HELD;
         for (long i = 0; i < blocks && all; i++) {
             BlockFile file = take(extent.firstBlock() | i);
             all = file != null;

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class FileReaders implements AutoCloseable, FileReader.Counters {
     private static final long ASK_NANOS = 2_000_000_000L;
     /** So many calls at most bring at the same time what nobody asked for yet. */
-    private static final int MOST_AHEAD = 8;
+    private static final int MAX_AHEAD = 8;
 
     private final Store store;
     private final BlockFiles blocks;
@@ -22,7 +22,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     /** By file id. */
     private final LongMap<RemoteFile> remotes = new LongMap<>();
 
-    private final BestEffortExecutor helpers = new BestEffortExecutor(MOST_AHEAD, "read-ahead");
+    private final BestEffortExecutor helpers = new BestEffortExecutor(MAX_AHEAD, "read-ahead");
     private final LruReporter used;
     private final long readAheadBytes;
     private final Clock clock;

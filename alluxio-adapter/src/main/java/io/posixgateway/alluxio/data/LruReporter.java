@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 final class LruReporter implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LruReporter.class);
     private static final long PAUSE_NANOS = 5_000_000_000L;
-    private static final long MOST_NANOS = 1_000_000_000L;
+    private static final long MAX_NANOS = 1_000_000_000L;
     /** So many are told before it is asked how long that took. */
     private static final int TOGETHER = 32;
 
@@ -72,7 +72,7 @@ final class LruReporter implements AutoCloseable {
             next = 0;
         }
         try {
-            while (next < used.size() && clock.nanos() - begun < MOST_NANOS) {
+            while (next < used.size() && clock.nanos() - begun < MAX_NANOS) {
                 List<Long> some = used.subList(next, Math.min(next + TOGETHER, used.size()));
                 next += some.size(); // also past those over which this fails
                 blocks.told(workers.use(some));

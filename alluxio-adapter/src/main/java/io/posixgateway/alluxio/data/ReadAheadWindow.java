@@ -26,7 +26,7 @@ final class ReadAheadWindow {
     /** So far from the end of what was read singly a request belongs to the same sequence. */
     private static final int LOOSE_BYTES = CHUNK_BYTES / 4;
     /** More chunks in one call would save little. */
-    private static final int MOST_TOGETHER = 16;
+    private static final int MAX_TOGETHER = 16;
     /** So much read singly in sequence moves the window there. */
     private static final int SEQUENCE_BYTES = CHUNK_BYTES / 2;
 
@@ -58,7 +58,7 @@ final class ReadAheadWindow {
     ReadAheadWindow(long lengthBytes, long mostBytes, BufferBudget budget) {
         this.lengthBytes = lengthBytes;
         this.mostChunks = (int) Math.max(0, mostBytes / CHUNK_BYTES);
-        this.mostTogether = Math.min(MOST_TOGETHER, mostChunks / 2);
+        this.mostTogether = Math.min(MAX_TOGETHER, mostChunks / 2);
         this.budget = budget;
     }
 

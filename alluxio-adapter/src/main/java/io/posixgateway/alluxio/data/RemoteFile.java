@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * stream, of which there are as many as handles.
  */
 final class RemoteFile implements AutoCloseable {
-    private static final int MOST_STREAMS = 16;
+    private static final int MAX_STREAMS = 16;
 
     /** Makes a reader with a stream of its own. */
     interface Maker {
@@ -101,7 +101,7 @@ final class RemoteFile implements AutoCloseable {
 
     /** A new one, as long as there are fewer than handles; else the one that was not used for longest. */
     private Cursor idle() {
-        if (cursors.size() < Math.min(Math.max(1, handles), MOST_STREAMS)) {
+        if (cursors.size() < Math.min(Math.max(1, handles), MAX_STREAMS)) {
             Cursor made = new Cursor(maker.make());
             cursors.add(made);
             return made;

@@ -21,7 +21,7 @@ public final class TrustedFolders {
 
     private static final Logger LOG = LoggerFactory.getLogger(TrustedFolders.class);
     /** A worker that names ever new ones must not fill the memory, nor the log. */
-    private static final int MOST_REPORTED = 4;
+    private static final int MAX_REPORTED = 4;
 
     /** Null: wherever a worker says. */
     private final @Nullable List<Path> roots;
@@ -83,7 +83,7 @@ public final class TrustedFolders {
 
     /** A block file beneath a trusted folder cannot be opened for this reason; told in the log, a few times. */
     void refused(IOException why) {
-        if (refusals.get() < MOST_REPORTED && refusals.getAndIncrement() < MOST_REPORTED) {
+        if (refusals.get() < MAX_REPORTED && refusals.getAndIncrement() < MAX_REPORTED) {
             LOG.warn(
                     "A block file is read through the worker, because it is not trusted: {}. It must be a regular"
                             + " file of its folder's owner, on the trusted folder's file system, with no link below"
@@ -93,7 +93,7 @@ public final class TrustedFolders {
     }
 
     private void report(Path folder, List<Path> trusted) {
-        if (reported.size() < MOST_REPORTED && reported.add(folder)) {
+        if (reported.size() < MAX_REPORTED && reported.add(folder)) {
             LOG.warn(
                     "A worker on this host stores blocks in {}, which is not below a trusted folder ({}), so they are"
                             + " read through the worker. To trust it, add the folder to block_folders of the mount,"

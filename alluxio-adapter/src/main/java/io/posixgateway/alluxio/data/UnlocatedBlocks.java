@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnlocatedBlocks {
     /** So few, as most are nowhere on this host, and each is a question. */
-    static final int MOST = 16;
+    static final int MAX = 16;
 
     /** By their ids; a later one takes the place of another. 0 marks an empty place. */
-    private final AtomicLongArray places = new AtomicLongArray(MOST);
+    private final AtomicLongArray places = new AtomicLongArray(MAX);
 
     /** Those on this host. */
     interface Workers {
@@ -31,7 +31,7 @@ final class UnlocatedBlocks {
 
     List<Long> takeAll() {
         List<Long> all = new ArrayList<>();
-        for (int at = 0; at < MOST; at++) {
+        for (int at = 0; at < MAX; at++) {
             long blockId = places.getAndSet(at, 0);
             if (blockId != 0) {
                 all.add(blockId);

@@ -12,15 +12,15 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * in two of them when it was added while all were taken, and is then told twice, which does no harm. 0 marks an empty place.
  */
 final class UnreportedAccesses {
-    static final int MOST = 1 << 16;
+    static final int MAX = 1 << 16;
     private static final int PLACES_OF_ONE = 16;
 
-    private final AtomicLongArray places = new AtomicLongArray(MOST);
+    private final AtomicLongArray places = new AtomicLongArray(MAX);
 
     void add(long blockId) {
         int first = (int) ((blockId * 0x9E3779B97F4A7C15L) >>> 48);
         for (int i = 0; i < PLACES_OF_ONE; i++) {
-            int at = (first + i) % MOST;
+            int at = (first + i) % MAX;
             long there = places.get(at);
             if (there == 0) {
                 there = places.compareAndExchange(at, 0, blockId);
@@ -33,7 +33,7 @@ final class UnreportedAccesses {
 
     List<Long> takeAll() {
         List<Long> all = new ArrayList<>();
-        for (int at = 0; at < MOST; at++) {
+        for (int at = 0; at < MAX; at++) {
             long blockId = places.get(at) == 0 ? 0 : places.getAndSet(at, 0);
             if (blockId != 0) {
                 all.add(blockId);

@@ -14,7 +14,7 @@ final class PortRange implements AutoCloseable {
     private static final int FIRST = 20_000;
     private static final int RANGES = 400;
     private static final int PORTS = 30;
-    private static final int MOST_TRIES = 100;
+    private static final int MAX_TRIES = 100;
 
     private final ServerSocket held;
     private int last;
@@ -27,7 +27,7 @@ final class PortRange implements AutoCloseable {
     static PortRange take() throws IOException {
         Random random = new SecureRandom();
         IOException taken = new IOException();
-        for (int tries = 0; tries < MOST_TRIES; tries++) {
+        for (int tries = 0; tries < MAX_TRIES; tries++) {
             int first = FIRST + PORTS * random.nextInt(RANGES);
             try {
                 return new PortRange(new ServerSocket(first, 1, InetAddress.getLoopbackAddress()));

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CacheBudget {
     /** No table goes below this by {@link #shrink}: without names no call can be answered. */
-    private static final long LEAST_BYTES = 4L << 20;
+    private static final long MIN_BYTES = 4L << 20;
     /** This part of the limit is kept free. */
     private static final int FREE_PART = 16;
     /** Where all is in use, it is looked again when so much more is. */
@@ -125,7 +125,7 @@ public final class CacheBudget {
 
     /** Memory is short: a quarter of what is taken goes, and does not come back before {@link #grow}. */
     public void shrink() {
-        limitBytes = Math.max(Math.min(LEAST_BYTES, mostBytes), Math.min(limitBytes, usedBytes.get()) / 4 * 3);
+        limitBytes = Math.max(Math.min(MIN_BYTES, mostBytes), Math.min(limitBytes, usedBytes.get()) / 4 * 3);
         balance();
     }
 
@@ -137,7 +137,7 @@ public final class CacheBudget {
 
     /** Was everything given back that can be? */
     public boolean isSpent() {
-        return limitBytes <= Math.min(LEAST_BYTES, mostBytes);
+        return limitBytes <= Math.min(MIN_BYTES, mostBytes);
     }
 
     /** Evicts until there is some room, if there is anything to evict. Not under a table's lock; once a second, besides. */

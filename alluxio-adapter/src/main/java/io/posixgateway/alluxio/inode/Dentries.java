@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * listing. Any thread; guarded by its own monitor, which is held for a few instructions.
  */
 public final class Dentries {
-    private static final int MOST_MISSING = 10_000;
+    private static final int MAX_MISSING = 10_000;
 
     /** What is known of one name. */
     public sealed interface Dentry permits Inode, Missing {
@@ -172,7 +172,7 @@ public final class Dentries {
     }
 
     private Collection<Name> keepMissing(Name name, Missing known) {
-        boolean full = missing != null && missing.size() >= MOST_MISSING;
+        boolean full = missing != null && missing.size() >= MAX_MISSING;
         Collection<Name> dropped = full ? forgetAllMissing() : List.of();
         Map<Name, Missing> absent = missing;
         if (absent == null) {

@@ -8,7 +8,7 @@ final class IdleList {
     /** When the first came is known to about so much. */
     private static final long MARK_NANOS = 1_000_000_000L;
     /** With more marks than these, every other is given up: the older the queue, the less exact. */
-    private static final int MOST_MARKS = 512;
+    private static final int MAX_MARKS = 512;
 
     private @Nullable Inode first;
     private @Nullable Inode last;
@@ -37,7 +37,7 @@ final class IdleList {
     }
 
     private void mark(long nowNanos) {
-        if (marks.size() == MOST_MARKS) {
+        if (marks.size() == MAX_MARKS) {
             thinOut();
         }
         marks.addLast(new Mark(added, nowNanos));
@@ -45,7 +45,7 @@ final class IdleList {
 
     /** The first mark counts for the first inode, and stays. */
     private void thinOut() {
-        for (int i = 0; i < MOST_MARKS; i += 2) {
+        for (int i = 0; i < MAX_MARKS; i += 2) {
             marks.addLast(marks.removeFirst());
             marks.removeFirst();
         }

@@ -10,11 +10,11 @@ import java.util.function.Predicate;
  */
 final class IdleNodes implements CacheBudget.Member {
     /** So many of the idle nodes that came last stay however many there are: somebody may be about to use them. */
-    private static final int MOST_FRESH = 1024;
+    private static final int MAX_FRESH = 1024;
     /** So many idle nodes are looked at to make room for one. */
-    private static final int MOST_TRIES = 4;
+    private static final int MAX_TRIES = 4;
     /** The same where some take much memory. */
-    private static final int MOST_TRIES_FOR_BYTES = 512;
+    private static final int MAX_TRIES_FOR_BYTES = 512;
 
     private final int most;
     private final MemoryAccounting bytes;
@@ -58,7 +58,7 @@ final class IdleNodes implements CacheBudget.Member {
         add(inode);
         int size = nodes.size();
         bytes.tell(size);
-        int tries = bytes.tooMany(size) ? MOST_TRIES_FOR_BYTES : MOST_TRIES;
+        int tries = bytes.tooMany(size) ? MAX_TRIES_FOR_BYTES : MAX_TRIES;
         while (isTooMuch() && tries-- > 0) {
             Inode oldest = idle.poll(fresh());
             if (oldest == null) {
@@ -76,7 +76,7 @@ final class IdleNodes implements CacheBudget.Member {
     }
 
     private int fresh() {
-        return Math.min(MOST_FRESH, most / 2);
+        return Math.min(MAX_FRESH, most / 2);
     }
 
     private boolean evict(Inode oldest) {

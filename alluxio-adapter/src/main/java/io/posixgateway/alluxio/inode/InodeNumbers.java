@@ -22,7 +22,7 @@ public final class InodeNumbers {
     private static final long DISPLACED = 1L << 55;
 
     /** So many are looked at to make room for one: more than one, so that room is made where few have an inode. */
-    private static final int MOST_TRIES = 4;
+    private static final int MAX_TRIES = 4;
 
     private final InodeMap nodes;
     private final LongMap<Inode> laterIds;
@@ -96,7 +96,7 @@ public final class InodeNumbers {
 
     /** Those that have an inode go to the end: they are no more than the inodes. Guarded by this. */
     private void makeRoom() {
-        for (int tries = 0; files.size() > most && tries < MOST_TRIES; tries++) {
+        for (int tries = 0; files.size() > most && tries < MAX_TRIES; tries++) {
             Map.Entry<Long, Long> first = files.entrySet().iterator().next();
             long number = first.getKey();
             long fileId = first.getValue();

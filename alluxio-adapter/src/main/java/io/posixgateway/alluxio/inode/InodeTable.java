@@ -26,7 +26,7 @@ public final class InodeTable {
     private static final long NO_FILE = NodeIds.fileId(FileSystem.ROOT);
 
     /** Files that show other numbers than their own, of which that is known without an inode. */
-    private static final int MOST_NUMBERS = 1_000_000;
+    private static final int MAX_NUMBERS = 1_000_000;
 
     private final int most;
     private final MemoryAccounting bytes;
@@ -58,7 +58,7 @@ public final class InodeTable {
         this.bytes = bytes;
         this.pruneCandidates = new PruneCandidates(nodes, bytes, most, clock);
         this.idle = new IdleNodes(most, bytes, nodes, pruneCandidates, clock, this::drop);
-        this.numbers = new InodeNumbers(nodes, laterIds, Math.min(most, MOST_NUMBERS), bytes);
+        this.numbers = new InodeNumbers(nodes, laterIds, Math.min(most, MAX_NUMBERS), bytes);
         this.root = new Inode(FileSystem.ROOT, rootFileId, true, bytes);
         nodes.putIfAbsent(root);
         lookedUp(root);

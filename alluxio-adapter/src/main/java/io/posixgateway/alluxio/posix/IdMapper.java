@@ -22,7 +22,7 @@ public final class IdMapper {
     public static final int NOBODY = 65534;
 
     /** The one after it means none. */
-    private static final long MOST_ID = 0xFFFF_FFFEL;
+    private static final long MAX_ID = 0xFFFF_FFFEL;
 
     private static final long LOOK_NANOS = 1_000_000_000L;
 
@@ -114,7 +114,7 @@ public final class IdMapper {
                 return null;
             }
             long id = Long.parseLong(text);
-            return id <= MOST_ID ? (Integer) (int) id : null;
+            return id <= MAX_ID ? (Integer) (int) id : null;
         }
 
         private static Content parse(List<String> lines, FileTime time) {

@@ -36,7 +36,7 @@ public final class Journal implements Closeable {
     /** As number of a process. */
     private static final long UNKNOWN = -1;
     /** A shorter file is not worth another one. */
-    private static final int LEAST_BYTES = 1 << 18;
+    private static final int MIN_BYTES = 1 << 18;
 
     private final JournalFile file;
     private final Map<Long, JournalFrame> live = new LinkedHashMap<>();
@@ -296,7 +296,7 @@ public final class Journal implements Closeable {
         if (removed != null) {
             inherited.remove(id);
             usedBytes -= removed.lengthBytes();
-            if (usedBytes > 0 || file.endBytes() < LEAST_BYTES || !file.isEmptied()) {
+            if (usedBytes > 0 || file.endBytes() < MIN_BYTES || !file.isEmptied()) {
                 owed.add(frame(Kind.REMOVAL, id, removed.subject(), ByteBuffer.allocate(0)));
                 write(List.of());
                 compactIfDue();
@@ -372,7 +372,7 @@ public final class Journal implements Closeable {
     }
 
     private void compactIfDue() throws IOException {
-        long atMostBytes = Math.max(LEAST_BYTES, 2 * usedBytes);
+        long atMostBytes = Math.max(MIN_BYTES, 2 * usedBytes);
         if (usedBytes > 0 && file.endBytes() > atMostBytes && file.mayBeRewritten()) {
             try {
                 // Damage lies between whole records, or it would be taken for a record that was cut short.

@@ -26,7 +26,7 @@ public final class NodeIdRemapLog {
     public static final long NOBODY = 0;
 
     /** So much of what no longer counts is not worth a new file. */
-    private static final int MOST_WASTED_BYTES = 1 << 20;
+    private static final int MAX_WASTED_BYTES = 1 << 20;
 
     private final Path file;
     private final Reserve reserve;
@@ -77,7 +77,7 @@ public final class NodeIdRemapLog {
      */
     static NodeIdRemapLog open(Path file, Reserve reserve) throws IOException {
         Pairs pairs = Files.exists(file) ? read(file) : new Pairs(new HashMap<>(), new HashMap<>());
-        if (Files.exists(file) && Files.size(file) > MOST_WASTED_BYTES + 2L * pairs.size() * PAIR_BYTES) {
+        if (Files.exists(file) && Files.size(file) > MAX_WASTED_BYTES + 2L * pairs.size() * PAIR_BYTES) {
             compact(file, pairs);
         }
         NodeIdRemapLog log = new NodeIdRemapLog(file, pairs, reserve);

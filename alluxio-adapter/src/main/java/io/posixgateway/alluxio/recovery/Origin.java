@@ -44,7 +44,7 @@ public record Origin(long node, long fileId, String path, long lengthBytes, long
         DataOutputStream out = new DataOutputStream(body);
         out.writeLong(node);
         out.writeLong(fileId);
-        out.writeUTF(path.length() > MOST_CHARS ? "" : path);
+        out.writeUTF(path.length() > MAX_CHARS ? "" : path);
         out.writeLong(lengthBytes);
         out.writeLong(modifiedMillis);
         out.writeInt(createdSeconds);
@@ -55,7 +55,7 @@ public record Origin(long node, long fileId, String path, long lengthBytes, long
     }
 
     /** So many characters take no more bytes than a text may have. */
-    private static final int MOST_CHARS = 16_000;
+    private static final int MAX_CHARS = 16_000;
 
     /** Null: there is none, or this version does not understand it. */
     static @Nullable Origin read(Path file) {

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 final class Remains {
     private static final Pattern SPOOL = Pattern.compile("spool-\\d+");
     /** So many a message names. */
-    private static final int MOST_NAMED = 3;
+    private static final int MAX_NAMED = 3;
 
     private final Path folder;
     private final Set<String> others;
@@ -63,8 +63,8 @@ final class Remains {
             return "";
         }
         long bytes = kept.values().stream().mapToLong(Long::longValue).sum();
-        String some = kept.keySet().stream().limit(MOST_NAMED).collect(Collectors.joining(", "));
-        return kept.size() + " files with " + bytes + " bytes (" + some + (kept.size() > MOST_NAMED ? ", …)" : ")");
+        String some = kept.keySet().stream().limit(MAX_NAMED).collect(Collectors.joining(", "));
+        return kept.size() + " files with " + bytes + " bytes (" + some + (kept.size() > MAX_NAMED ? ", …)" : ")");
     }
 
     private boolean isOfNoUse(Path file) throws IOException {

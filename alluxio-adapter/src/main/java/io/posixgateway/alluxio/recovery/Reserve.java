@@ -10,7 +10,7 @@ import java.nio.file.Path;
  */
 final class Reserve {
     private static final int BYTES = 1 << 18;
-    private static final long LEAST_ROOM_BYTES = 4L * BYTES;
+    private static final long MIN_ROOM_BYTES = 4L * BYTES;
     /** After so many writes without it, whether there is room again is asked: not at each, as a disk stays full for long. */
     private static final int WRITES = 64;
 
@@ -62,7 +62,7 @@ final class Reserve {
     private void refill() {
         missing = WRITES;
         try {
-            if (Files.getFileStore(folder).getUsableSpace() > LEAST_ROOM_BYTES) {
+            if (Files.getFileStore(folder).getUsableSpace() > MIN_ROOM_BYTES) {
                 missing = 0;
                 fill();
             }

@@ -27,7 +27,7 @@ final class AccessLine {
     private static final Map<Integer, String> ERRNOS = errnos();
 
     /** The kernel does not tell, as of most requests of a volume that can be mounted id-mapped. */
-    private static final int UNTOLD = -1;
+    private static final int UNKNOWN = -1;
 
     private AccessLine() {}
 
@@ -67,7 +67,7 @@ final class AccessLine {
     }
 
     private static String id(int userOrGroup) {
-        return userOrGroup == UNTOLD ? "-" : Integer.toUnsignedString(userOrGroup);
+        return userOrGroup == UNKNOWN ? "-" : Integer.toUnsignedString(userOrGroup);
     }
 
     private static void appendResult(StringBuilder line, int result) {

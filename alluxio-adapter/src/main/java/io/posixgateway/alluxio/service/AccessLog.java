@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 public final class AccessLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AccessLog.class);
     private static final int QUEUE = 16 << 10;
-    private static final int MOST_FOLLOWERS = 8;
-    private static final long MOST_BYTES = 64L << 20;
+    private static final int MAX_FOLLOWERS = 8;
+    private static final long MAX_BYTES = 64L << 20;
     private static final long PAUSE_MILLIS = 100;
 
     private final FuseSession session;
@@ -66,10 +66,10 @@ public final class AccessLog implements AutoCloseable {
 
     /** A reader of all requests from now on; to be closed. */
     public synchronized Follower follow() throws ServiceException {
-        if (queues.size() >= MOST_FOLLOWERS) {
+        if (queues.size() >= MAX_FOLLOWERS) {
             throw new ServiceException(
                     Kind.PRECONDITION,
-                    MOST_FOLLOWERS + " readers already follow this volume's access log; stop one of them");
+                    MAX_FOLLOWERS + " readers already follow this volume's access log; stop one of them");
         }
         Follower follower = new Follower();
         add(follower.queue);
@@ -205,7 +205,7 @@ public final class AccessLog implements AutoCloseable {
                 out.write(line);
                 out.write('\n');
                 bytes += line.length() + 1;
-                if (bytes > MOST_BYTES) {
+                if (bytes > MAX_BYTES) {
                     rotate();
                 }
                 record = queue.poll();

@@ -19,9 +19,9 @@ import java.util.List;
  * kernel's counts stay right. Any thread; methods wait for the file system.
  */
 final class FileTree {
-    private static final int MOST_DEPTH = 256;
+    private static final int MAX_DEPTH = 256;
     /** Folders of up to so many names are walked once they were listed twice. */
-    private static final int MOST_TWICE = 20_000;
+    private static final int MAX_TWICE = 20_000;
 
     private final FileSystem files;
     private final NameCodec codec;
@@ -222,13 +222,13 @@ final class FileTree {
      */
     private List<Child> childrenAtRest(long node, String path) throws TreeException {
         List<Child> children = children(node, path);
-        return children.size() > MOST_TWICE ? children : children(node, path);
+        return children.size() > MAX_TWICE ? children : children(node, path);
     }
 
     private static void checkDepth(int depth, String path) throws TreeException {
-        if (depth > MOST_DEPTH) {
+        if (depth > MAX_DEPTH) {
             throw new TreeException(
-                    Errno.ELOOP, path + " is more than " + MOST_DEPTH + " folders deep; delete its contents first");
+                    Errno.ELOOP, path + " is more than " + MAX_DEPTH + " folders deep; delete its contents first");
         }
     }
 

@@ -42,7 +42,7 @@ public final class JvmWarmup {
     private static final int NAMES = 8;
     private static final int LEVELS = 3;
     private static final int ROUNDS = 25;
-    private static final long MOST_NANOS = 3_000_000_000L;
+    private static final long MAX_NANOS = 3_000_000_000L;
     private static final int READ_BYTES = 64 << 10;
 
     private JvmWarmup() {}
@@ -52,7 +52,7 @@ public final class JvmWarmup {
      * root, or of the first folders in it, and their beginning. What fails is left out.
      */
     static void use(FileSystem files, Clock clock) {
-        long end = clock.nanos() + MOST_NANOS;
+        long end = clock.nanos() + MAX_NANOS;
         List<Place> few = new ArrayList<>();
         gather(files, FileSystem.ROOT, LEVELS, few);
         ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);

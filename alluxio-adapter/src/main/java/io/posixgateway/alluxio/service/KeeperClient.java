@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * replaced by its successor) is tried once more: all questions may be repeated.
  */
 public final class KeeperClient implements Takeover.Kept {
-    private static final int MOST_TAKEN_FDS = 4;
+    private static final int MAX_TAKEN_FDS = 4;
     private static final int CHUNK_BYTES = 32 << 10;
 
     /** What is sent, and what comes, piece by piece. */
@@ -141,7 +141,7 @@ public final class KeeperClient implements Takeover.Kept {
 
     /** Duplicates of the session's descriptors, which the caller owns. */
     public PersistentSession take(String id) throws KeeperException {
-        int[] fds = new int[MOST_TAKEN_FDS];
+        int[] fds = new int[MAX_TAKEN_FDS];
         JsonObject question = question("take", id);
         question.addProperty("clone", true);
         KeeperResponse.Taken taken;

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 final class MasterLoad {
     private static final Logger LOG = LoggerFactory.getLogger(MasterLoad.class);
     /** Others may begin one each time before we do, and a master of another release may not say whose it is. */
-    private static final int MOST_JOINED = 3;
+    private static final int MAX_JOINED = 3;
 
     /** How it ended. */
     enum End {
@@ -60,7 +60,7 @@ final class MasterLoad {
             boolean ours = store.load(path);
             End end = follow(ours);
             for (int joined = 1; !ours && end == End.LOADED; joined++) {
-                if (joined == MOST_JOINED) {
+                if (joined == MAX_JOINED) {
                     return End.FAILED;
                 }
                 ours = store.load(path);

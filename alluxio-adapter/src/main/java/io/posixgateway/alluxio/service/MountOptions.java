@@ -26,10 +26,10 @@ public final class MountOptions {
 
     static final String REQUESTS_PER_SECOND = "requests_per_second";
 
-    private static final long MOST_SECONDS = 604_800;
+    private static final long MAX_SECONDS = 604_800;
 
-    private static final int LEAST_POOL_THREADS = 16;
-    private static final int MOST_POOL_THREADS = 64;
+    private static final int MIN_POOL_THREADS = 16;
+    private static final int MAX_POOL_THREADS = 64;
 
     /** Options of every mount. */
     public static final OptionTable SESSION = new OptionTable(
@@ -135,18 +135,18 @@ public final class MountOptions {
                     Option.onOff("writeback_cache", false, "The kernel combines small writes before it sends them."),
                     new Option(
                             "slow_request",
-                            new Option.Time(0, MOST_SECONDS),
+                            new Option.Time(0, MAX_SECONDS),
                             "30s",
                             "A request older than this is logged with its thread's stack, and counted; 0: never."),
                     new Option(
                             "interrupt_after",
-                            new Option.Time(0, MOST_SECONDS),
+                            new Option.Time(0, MAX_SECONDS),
                             "5m",
                             "A single call to Alluxio that takes longer is interrupted, and its request fails with"
                                     + " ETIMEDOUT; 0: never. Listings, copies and uploads have no limit."),
                     new Option(
                             "abort_after",
-                            new Option.Time(0, MOST_SECONDS),
+                            new Option.Time(0, MAX_SECONDS),
                             "0",
                             "A request older than this aborts the whole mount, as a last resort; 0: never.")),
             replaced(),
@@ -248,7 +248,7 @@ public final class MountOptions {
 
     private static int poolThreads(int given) {
         int cpus = Runtime.getRuntime().availableProcessors();
-        return given > 0 ? given : Math.min(MOST_POOL_THREADS, Math.max(LEAST_POOL_THREADS, 2 * cpus));
+        return given > 0 ? given : Math.min(MAX_POOL_THREADS, Math.max(MIN_POOL_THREADS, 2 * cpus));
     }
 
     private static void set(Map<Feature, String> off, Feature feature, boolean wanted) {

@@ -14,9 +14,9 @@ import org.slf4j.LoggerFactory;
 final class SpareHeap {
     private static final Logger LOG = LoggerFactory.getLogger(SpareHeap.class);
     /** What the collector keeps free, in percent of the heap: at least, and at most. */
-    private static final String LEAST = "MinHeapFreeRatio";
+    private static final String MIN = "MinHeapFreeRatio";
 
-    private static final String MOST = "MaxHeapFreeRatio";
+    private static final String MAX = "MaxHeapFreeRatio";
     private static final String LITTLE = "10";
     private static final String SOME = "20";
     /** In so many young collections the collector compacts what it has marked. */
@@ -33,19 +33,19 @@ final class SpareHeap {
     /** Has what is not in use any more collected, and given back to the system. */
     static void giveBack() {
         HotSpotDiagnosticMXBean machine = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
-        String least = machine.getVMOption(LEAST).getValue();
-        String most = machine.getVMOption(MOST).getValue();
+        String least = machine.getVMOption(MIN).getValue();
+        String most = machine.getVMOption(MAX).getValue();
         try {
-            machine.setVMOption(LEAST, LITTLE);
-            machine.setVMOption(MOST, SOME);
+            machine.setVMOption(MIN, LITTLE);
+            machine.setVMOption(MAX, SOME);
             System.gc(); // marks
             compact();
             System.gc(); // gives back
         } catch (IllegalArgumentException e) {
             LOG.warn("The heap's size cannot be adjusted: {}", e.toString());
         } finally {
-            machine.setVMOption(MOST, most);
-            machine.setVMOption(LEAST, least);
+            machine.setVMOption(MAX, most);
+            machine.setVMOption(MIN, least);
         }
     }
 

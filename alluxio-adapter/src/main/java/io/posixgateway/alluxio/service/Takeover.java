@@ -40,9 +40,9 @@ final class Takeover implements Runnable {
     /** Between looks at the attempts, and between tries at first, as the earlier process may be about to let go. */
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private static final long MOST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** After what nobody expected, which may cost much each time. */
-    private static final long MOST_PAUSE_AFTER_SURPRISE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long MAX_PAUSE_AFTER_SURPRISE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /** So long a session is refused, by one try after the other, before its programs are told: they hang meanwhile. */
     static final long REFUSED_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -129,7 +129,7 @@ final class Takeover implements Runnable {
         Set<String> ids = served();
         Map<String, Attempts> all = new HashMap<>();
         while (!done && !ending.getAsBoolean()) {
-            if (ids == null || clock.nanos() - listed >= MOST_PAUSE_NANOS) {
+            if (ids == null || clock.nanos() - listed >= MAX_PAUSE_NANOS) {
                 ids = served();
                 listed = clock.nanos();
             }
@@ -191,7 +191,7 @@ final class Takeover implements Runnable {
                 last = current.join();
                 note(last);
                 dueNanos = clock.nanos() + pauseNanos;
-                long most = last == Outcome.SURPRISE ? MOST_PAUSE_AFTER_SURPRISE_NANOS : MOST_PAUSE_NANOS;
+                long most = last == Outcome.SURPRISE ? MAX_PAUSE_AFTER_SURPRISE_NANOS : MAX_PAUSE_NANOS;
                 pauseNanos = Math.min(2 * pauseNanos, most);
             }
             if (running == null && !succeeded() && clock.nanos() - dueNanos >= 0) {

@@ -43,7 +43,7 @@ public final class Volumes implements Takeover.Server {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._:-]{1,255}");
     private static final long LOCK_SECONDS = 20;
     /** Longer than any wait at the end of a volume, but for the copy of a deleted file that is open. */
-    private static final long MOST_DRAIN_NANOS = TimeUnit.MINUTES.toNanos(5);
+    private static final long MAX_DRAIN_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     /** With more volumes, nothing more would be learned. */
     private static final int REHEARSALS = 2;
@@ -353,7 +353,7 @@ public final class Volumes implements Takeover.Server {
         List<ServedVolume> volumes = all();
         List<Runnable> ends =
                 volumes.stream().<Runnable>map(volume -> () -> leave(volume)).toList();
-        if (!Supervised.together("leaving", ends, source.clock(), MOST_DRAIN_NANOS)) {
+        if (!Supervised.together("leaving", ends, source.clock(), MAX_DRAIN_NANOS)) {
             LOG.error(
                     "Volumes {} do not end; they are left to the next process as they are",
                     all().stream().map(ServedVolume::name).toList());

@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Committer {
     private static final Logger LOG = LoggerFactory.getLogger(Committer.class);
-    private static final int MOST_MOVES = 6;
+    private static final int MAX_MOVES = 6;
     /** Whose name was taken within this time before is not asked for again: a small file takes two calls to the master. */
     private static final long SURELY_OURS_NANOS = 100_000_000L;
 
@@ -105,7 +105,7 @@ public final class Committer {
                 attempt.undo.run(elsewhere);
                 failedNanos = waits == 0 ? metadata.nowNanos() : failedNanos;
                 boolean again = (elsewhere || attempt.taken)
-                        ? pathLocks++ < MOST_MOVES
+                        ? pathLocks++ < MAX_MOVES
                         : e.isUnanswered() && !dirtyFile.failed && pauses.await(failedNanos, waits++);
                 if (!again) {
                     throw e;

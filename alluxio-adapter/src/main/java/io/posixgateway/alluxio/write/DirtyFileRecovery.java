@@ -40,10 +40,10 @@ public final class DirtyFileRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(DirtyFileRecovery.class);
 
     /** So often one is tried while others go on: about 5 s, not as long as calls wait. */
-    private static final int MOST_TRIES = 5;
+    private static final int MAX_TRIES = 5;
 
     /** The same where its mount waits for it: once more is enough to tell a lost answer from one that never comes. */
-    private static final int MOST_TRIES_AT_MOUNT = 3;
+    private static final int MAX_TRIES_AT_MOUNT = 3;
 
     private final Store store;
     private final Metadata metadata;
@@ -254,7 +254,7 @@ public final class DirtyFileRecovery {
 
     /** Has it failed again and again, though Alluxio answers? */
     private boolean isFailing(Path file) {
-        return tries.merge(file, 1, Integer::sum) >= (restorer.goesOn ? MOST_TRIES : MOST_TRIES_AT_MOUNT)
+        return tries.merge(file, 1, Integer::sum) >= (restorer.goesOn ? MAX_TRIES : MAX_TRIES_AT_MOUNT)
                 && isAnswering();
     }
 

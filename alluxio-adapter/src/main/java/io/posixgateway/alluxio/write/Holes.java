@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
  * The ranges of a spool file that hold nothing and read as zeros. Guarded as the spool is.
  *
  * <p>Their bounds are multiples of a block of the disk: a block of which any byte was written is held. A file without holes, as
- * nearly all are, costs nothing here. Of a file with more than {@link #MOST} holes, one that is written in its middle is taken
+ * nearly all are, costs nothing here. Of a file with more than {@link #MAX} holes, one that is written in its middle is taken
  * for held from its beginning on, which is more than is true.
  */
 final class Holes {
-    static final int MOST = 1 << 16;
+    static final int MAX = 1 << 16;
 
     private static final long BLOCK_BYTES = 4096;
 
@@ -92,7 +92,7 @@ final class Holes {
 
     /** From where on the range is taken for held. */
     private static long begin(NavigableMap<Long, Long> all, long from, long to) {
-        if (all.size() < MOST) {
+        if (all.size() < MAX) {
             return from;
         }
         Map.Entry<Long, Long> around = all.floorEntry(from);

@@ -9,7 +9,7 @@ final class Pauses {
     private static final long PATIENCE_NANOS = 12_000_000_000L;
 
     private static final long PAUSE_NANOS = 250_000_000L;
-    private static final int MOST_DOUBLINGS = 3;
+    private static final int MAX_DOUBLINGS = 3;
 
     private final Clock clock;
     private volatile boolean hurries;
@@ -33,7 +33,7 @@ final class Pauses {
         if (hurries || clock.nanos() - beganNanos >= PATIENCE_NANOS) {
             return false;
         }
-        return slept(clock, PAUSE_NANOS << Math.min(pauses, MOST_DOUBLINGS));
+        return slept(clock, PAUSE_NANOS << Math.min(pauses, MAX_DOUBLINGS));
     }
 
     /** Sleeps as in a call to Alluxio; false: an interrupt ended that. */

@@ -34,7 +34,7 @@ public final class SpoolFolder {
     private static final Logger LOG = LoggerFactory.getLogger(SpoolFolder.class);
     private static final String PREFIX = "spool-";
     /** So many of the kept files a message names. */
-    private static final int MOST_NAMED = 3;
+    private static final int MAX_NAMED = 3;
 
     private final Path folder;
     private final long mostBytes;
@@ -275,7 +275,7 @@ public final class SpoolFolder {
     private String full() {
         String all = "Spool files would take more than spool_size=" + mostBytes + " bytes in " + folder;
         long bytes = kept.values().stream().mapToLong(Long::longValue).sum();
-        List<Path> some = kept.keySet().stream().limit(MOST_NAMED).toList();
+        List<Path> some = kept.keySet().stream().limit(MAX_NAMED).toList();
         if (bytes == 0) {
             return all;
         }

@@ -28,7 +28,7 @@ final class StaleWorkerWrites {
     /** A worker that does not answer for so long will not. */
     static final long GONE_NANOS = TimeUnit.HOURS.toNanos(1);
     /** Longer content is not looked for again: to read it takes too long while somebody waits. */
-    private static final long MOST_SOUGHT_BYTES = 1 << 30;
+    private static final long MAX_SOUGHT_BYTES = 1 << 30;
 
     private final Clock nanoClock;
     private final Queue<Doubt> doubts = new ConcurrentLinkedQueue<>();
@@ -100,7 +100,7 @@ final class StaleWorkerWrites {
     private static @Nullable Sent sent(DirtyFile dirtyFile, String path) {
         long bytes = dirtyFile.spool.lengthBytes();
         try {
-            return bytes == 0 || bytes > MOST_SOUGHT_BYTES
+            return bytes == 0 || bytes > MAX_SOUGHT_BYTES
                     ? null
                     : new Sent(dirtyFile.inode, path, bytes, ContentDigest.of(dirtyFile.spool::read, bytes));
         } catch (StoreException e) {

@@ -17,6 +17,6 @@ class BypassResultTest {
             assertThat(BypassResult.of(bypassResult.number())).isEqualTo(bypassResult);
         }
         assertThat(Native.layout("PGW_BYPASS_STATUSES")).isEqualTo(BypassResult.values().length);
-        assertThat(Native.layout("PGW_BYPASS_BLOCKS")).isEqualTo(Bypass.MOST_BLOCKS);
+        assertThat(Native.layout("PGW_BYPASS_BLOCKS")).isEqualTo(Bypass.MAX_BLOCKS);
     }
 }

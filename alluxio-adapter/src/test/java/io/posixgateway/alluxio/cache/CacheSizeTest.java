@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class CacheSizeTest {
     private static final int FILES = 300_000;
     private static final int FIRST = 2 * CachedNames.FILES_A_DIRECTORY;
-    private static final int MOST_BYTES = 200;
+    private static final int MAX_BYTES = 200;
 
     private final CachedNames names = new CachedNames(FILES * 2);
 
@@ -20,7 +20,7 @@ class CacheSizeTest {
         double each = (double) (CachedNames.retainedBytes() - before) / (FILES - FIRST);
         assertThat(names.table().size()).isGreaterThan(FILES);
         System.out.printf("a cached file takes %.0f bytes%n", each);
-        assertThat(each).isBetween(50.0, (double) MOST_BYTES);
+        assertThat(each).isBetween(50.0, (double) MAX_BYTES);
         double told = (double) names.table().estimatedBytes() / names.table().size();
         assertThat(each).as("of the %.0f bytes that are told", told).isBetween(0.75 * told, 1.25 * told);
     }

@@ -41,9 +41,9 @@ class ThreadsIT {
     private static final int READERS = 64;
     private static final int FILES_EACH = 20;
     private static final int BYTES = 19_000;
-    private static final int MOST_THREADS = 64;
+    private static final int MAX_THREADS = 64;
     /** Of one session, without those in the place of others. */
-    private static final int MOST_POOL_THREADS = 16;
+    private static final int MAX_POOL_THREADS = 16;
     /** A master that so many readers leave no processor is slow, not away. */
     private static final String PATIENT = "-Dalluxio.user.rpc.retry.max.duration=60sec";
 
@@ -114,7 +114,7 @@ class ThreadsIT {
             } finally {
                 readers.shutdownNow();
             }
-            assertThat(sum(most)).as("threads: %s", most).isLessThanOrEqualTo(MOST_THREADS);
+            assertThat(sum(most)).as("threads: %s", most).isLessThanOrEqualTo(MAX_THREADS);
         }
     }
 
@@ -133,7 +133,7 @@ class ThreadsIT {
     /** All but those in the place of others. */
     private static int sum(Map<String, Integer> counts) {
         int all = counts.values().stream().mapToInt(Integer::intValue).sum();
-        return all - Math.max(0, counts.getOrDefault("fuse-pool-#", 0) - MOST_POOL_THREADS);
+        return all - Math.max(0, counts.getOrDefault("fuse-pool-#", 0) - MAX_POOL_THREADS);
     }
 
     /** Threads by their names without numbers. */

@@ -239,7 +239,7 @@ class MasterClientTest {
     void listing_cutOffAgainAndAgain_fails() {
         cutOff(Duration.ofMinutes(4), 99);
         assertThatThrownBy(this::list).hasMessageContaining("Keepalive failed");
-        assertThat(first.requests).hasSize(MasterClient.MOST_CUT_OFF + 1);
+        assertThat(first.requests).hasSize(MasterClient.MAX_CUT_OFF + 1);
     }
 
     @Test

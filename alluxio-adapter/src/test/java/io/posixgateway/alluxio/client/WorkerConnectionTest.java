@@ -29,14 +29,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class WorkerConnectionTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final int MOST = 2;
+    private static final int MAX = 2;
 
     private final OffsetClock clock = new OffsetClock();
     private final FalseWorker worker = new FalseWorker("worker");
     private final List<GrpcChannel> made = new CopyOnWriteArrayList<>();
     private final AtomicInteger connecting = new AtomicInteger();
     private volatile boolean silent;
-    private final WorkerConnection connection = new WorkerConnection(this::connect, "worker", MOST, clock);
+    private final WorkerConnection connection = new WorkerConnection(this::connect, "worker", MAX, clock);
 
     WorkerConnectionTest() throws IOException {}
 
@@ -79,7 +79,7 @@ class WorkerConnectionTest {
         for (int i = 0; i < 10; i++) {
             assertThat(use()).isNotNull();
         }
-        assertThat(connecting).hasValue(MOST);
+        assertThat(connecting).hasValue(MAX);
     }
 
     /** Does the next call get another one? It keeps it. */

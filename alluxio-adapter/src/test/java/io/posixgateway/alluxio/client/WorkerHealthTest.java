@@ -58,7 +58,7 @@ class WorkerHealthTest {
     }
 
     private void beginMost() {
-        for (int i = 0; i < WorkerHealth.MOST_UNANSWERED; i++) {
+        for (int i = 0; i < WorkerHealth.MAX_UNANSWERED; i++) {
             assertThat(worker.tryBegin()).isNotEqualTo(WorkerHealth.NOT_BEGUN);
         }
     }
@@ -289,8 +289,8 @@ class WorkerHealthTest {
     @Test
     void oneThatNeverAnswersIsForgottenAtLast() {
         worker.suspect();
-        live(WorkerHealth.MOST_PULSES * WorkerHealth.LAST_TRY_NANOS);
-        assertThat(pulses).hasValue(WorkerHealth.MOST_PULSES);
+        live(WorkerHealth.MAX_PULSES * WorkerHealth.LAST_TRY_NANOS);
+        assertThat(pulses).hasValue(WorkerHealth.MAX_PULSES);
         assertThat(worker.hangs()).isFalse();
         assertThat(planned).isEmpty();
     }

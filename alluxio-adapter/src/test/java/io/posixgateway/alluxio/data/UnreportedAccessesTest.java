@@ -34,8 +34,8 @@ class UnreportedAccessesTest {
 
     @Test
     void thereAreNoMoreThanThereIsRoomFor() {
-        addEach(4 * UnreportedAccesses.MOST);
-        assertThat(blocks.takeAll().size()).isBetween(UnreportedAccesses.MOST / 2, UnreportedAccesses.MOST);
+        addEach(4 * UnreportedAccesses.MAX);
+        assertThat(blocks.takeAll().size()).isBetween(UnreportedAccesses.MAX / 2, UnreportedAccesses.MAX);
         addEach(FILES);
         assertThat(blocks.takeAll()).hasSize(FILES);
     }

@@ -15,7 +15,7 @@ public final class FreePort implements AutoCloseable {
     private static final int FIRST = 12_000;
 
     private static final int PAIRS = 4_000;
-    private static final int MOST_TRIES = 100;
+    private static final int MAX_TRIES = 100;
 
     private final ServerSocket held;
 
@@ -26,7 +26,7 @@ public final class FreePort implements AutoCloseable {
     /** One on which nobody listens now. */
     public static FreePort take() throws IOException {
         IOException taken = new IOException();
-        for (int tries = 0; tries < MOST_TRIES; tries++) {
+        for (int tries = 0; tries < MAX_TRIES; tries++) {
             int port = FIRST + 2 * ThreadLocalRandom.current().nextInt(PAIRS);
             try {
                 return take(port);

@@ -23,8 +23,8 @@ import java.util.concurrent.locks.LockSupport;
  * what the close did must be there at the end.
  */
 public final class OpenWriters implements AutoCloseable {
-    private static final int MOST_BYTES = 400_000;
-    private static final int MOST_PIECE_BYTES = 20_000;
+    private static final int MAX_BYTES = 400_000;
+    private static final int MAX_PIECE_BYTES = 20_000;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     private static final int FILES_PER_KIND = 2;
 
@@ -48,7 +48,7 @@ public final class OpenWriters implements AutoCloseable {
     public static OpenWriters start(TestDirectory directory, String name, Path mount) throws IOException {
         OpenWriters writers = new OpenWriters(directory, name, mount);
         for (int i = 0; i < FILES_PER_KIND; i++) {
-            byte[] old = new byte[MOST_BYTES / 2];
+            byte[] old = new byte[MAX_BYTES / 2];
             new Random(i).nextBytes(old);
             directory.store(name + "/held-old-" + i, old);
             writers.start("held-old-" + i, old, i);
@@ -118,9 +118,9 @@ public final class OpenWriters implements AutoCloseable {
             }
             case 2, 3 -> check(file + " while it is open", read(channel, length), model.bytes);
             default -> {
-                byte[] piece = new byte[1 + random.nextInt(MOST_PIECE_BYTES)];
+                byte[] piece = new byte[1 + random.nextInt(MAX_PIECE_BYTES)];
                 random.nextBytes(piece);
-                int at = Math.min(random.nextInt(length + 1), MOST_BYTES - piece.length);
+                int at = Math.min(random.nextInt(length + 1), MAX_BYTES - piece.length);
                 if (channel.write(ByteBuffer.wrap(piece), at) != piece.length) {
                     throw new IOException("not all was written");
                 }

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class InodeTableTest {
-    private static final int MOST = 100;
-    private static final int MOST_BYTES = 4_000_000;
+    private static final int MAX = 100;
+    private static final int MAX_BYTES = 4_000_000;
 
     private final InodeTable table =
-            new InodeTable("/base", 0, MOST, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+            new InodeTable("/base", 0, MAX, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
 
     private Inode at(Inode directory, String name, long fileId, boolean isDirectory) {
         Inode inode = table.of(fileId, isDirectory);
@@ -163,7 +163,7 @@ class InodeTableTest {
     void see_ofRequestBeforeCreationThatWasEvicted_isTooOld() {
         long issued = issued();
         at(table.root(), "f", 10, false);
-        for (int i = 0; i < MOST * 2; i++) {
+        for (int i = 0; i < MAX * 2; i++) {
             see("g" + i, 1000 + i, issued());
         }
         assertThat(child("f")).isNull();
@@ -193,13 +193,13 @@ class InodeTableTest {
     void whatTheKernelKnowsIsKeptAndTheRestIsBounded() {
         Inode known = at(table.root(), "known", 1000, false);
         table.lookedUp(known);
-        for (int i = 0; i < MOST * 5; i++) {
+        for (int i = 0; i < MAX * 5; i++) {
             at(table.root(), "f" + i, 2000 + i, false);
         }
-        assertThat(table.size()).isLessThanOrEqualTo(MOST + 1);
+        assertThat(table.size()).isLessThanOrEqualTo(MAX + 1);
         assertThat(table.get(known.node())).isSameAs(known);
         table.forget(known.node(), 1);
-        for (int i = 0; i < MOST * 5; i++) {
+        for (int i = 0; i < MAX * 5; i++) {
             at(table.root(), "g" + i, 9000 + i, false);
         }
         assertThat(table.get(known.node())).isNull();
@@ -207,30 +207,30 @@ class InodeTableTest {
 
     @Test
     void whatNobodyUsesIsBoundedByItsBytesToo() {
-        MemoryAccounting bytes = new MemoryAccounting(MOST_BYTES);
+        MemoryAccounting bytes = new MemoryAccounting(MAX_BYTES);
         InodeTable small = new InodeTable("/", 0, 1_000_000, bytes, NameCodec.ESCAPED, new ManualClock());
         for (int i = 0; i < 8000; i++) {
             Inode inode = small.of(2000 + i, false);
             inode.see(withXattr(bytes, 2000 + i, 1000));
             small.attach(small.root(), Name.of("f" + i), inode, 0);
-            assertThat(small.estimatedBytes()).isLessThan(MOST_BYTES + 2 * 1500);
+            assertThat(small.estimatedBytes()).isLessThan(MAX_BYTES + 2 * 1500);
         }
-        assertThat(small.size()).isBetween(MOST_BYTES / 1500, MOST_BYTES / 1300);
+        assertThat(small.size()).isBetween(MAX_BYTES / 1500, MAX_BYTES / 1300);
         assertThat(small.get(InodeTable.nodeOf(9999))).isNotNull();
         for (int i = 0; i < 20_000; i++) {
             Inode inode = small.of(20_000 + i, false);
             small.attach(small.root(), Name.of("g".repeat(200) + i), inode, 0);
         }
-        assertThat(small.estimatedBytes()).isLessThan(MOST_BYTES + 500);
-        assertThat(small.size()).isBetween(MOST_BYTES / 500, MOST_BYTES / 300);
+        assertThat(small.estimatedBytes()).isLessThan(MAX_BYTES + 500);
+        assertThat(small.size()).isBetween(MAX_BYTES / 500, MAX_BYTES / 300);
     }
 
     @Test
     void aNewNodeIsThereHoweverManyTheKernelKnows() {
-        for (int i = 0; i < MOST * 2; i++) {
+        for (int i = 0; i < MAX * 2; i++) {
             table.lookedUp(at(table.root(), "known" + i, 1000 + i, false));
         }
-        for (int i = 0; i < MOST * 2; i++) {
+        for (int i = 0; i < MAX * 2; i++) {
             Inode fresh = at(table.root(), "f" + i, 5000 + i, false);
             assertThat(table.get(fresh.node())).isSameAs(fresh);
             table.lookedUp(fresh);
@@ -244,7 +244,7 @@ class InodeTableTest {
         Inode slow = at(table.root(), "slow", 1000, false);
         Inode placed = at(table.root(), "placed", 1001, false);
         Inode late = at(table.root(), "late", 1002, false);
-        for (int i = 0; i < MOST * 2; i++) {
+        for (int i = 0; i < MAX * 2; i++) {
             at(table.root(), "f" + i, 5000 + i, false);
         }
         assertThat(table.get(slow.node())).isNull();

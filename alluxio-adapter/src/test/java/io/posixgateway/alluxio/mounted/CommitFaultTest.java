@@ -58,7 +58,7 @@ class CommitFaultTest {
     private static final Duration LONGEST_READ = Duration.ofSeconds(15);
 
     /** To stop the worker while something is sent to it. */
-    private static final int MOST_TRIES = 5;
+    private static final int MAX_TRIES = 5;
 
     private static final int PIECE_BYTES = 1 << 20;
     private static final int PIECES = 20;
@@ -180,7 +180,7 @@ class CommitFaultTest {
      * them.
      */
     private void writeWhileItStops(Path root, String prefix, Path spool, Said said) throws Exception {
-        for (int tries = 0; tries < MOST_TRIES; tries++) {
+        for (int tries = 0; tries < MAX_TRIES; tries++) {
             String names = prefix + tries + "-";
             awaitNear(root);
             near().pause();
@@ -196,7 +196,7 @@ class CommitFaultTest {
                 near().resume();
             }
         }
-        throw new AssertionError("nothing was kept in " + MOST_TRIES + " tries");
+        throw new AssertionError("nothing was kept in " + MAX_TRIES + " tries");
     }
 
     /** At the same time, since what is written later goes past the worker. */

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  */
 class ListingIT {
     private static final int FILES = 2500;
-    private static final int MOST_IN_A_REPLY = 37;
+    private static final int MAX_IN_A_REPLY = 37;
     private static final Request WAITING = new PlainRequest(true);
     /** Names are believed for long, so that what is seen is not what a new look brought. */
     private static final Map<String, String> OPTIONS = Map.of("metadata_ttl", "1h");
@@ -37,7 +37,7 @@ class ListingIT {
     private static final class Reply implements DirectoryWriter {
         final List<String> names = new ArrayList<>();
         final List<Long> offsets = new ArrayList<>();
-        private int room = MOST_IN_A_REPLY;
+        private int room = MAX_IN_A_REPLY;
 
         @Override
         public boolean plus() {
@@ -64,7 +64,7 @@ class ListingIT {
         }
 
         void more() {
-            room = MOST_IN_A_REPLY;
+            room = MAX_IN_A_REPLY;
         }
     }
 

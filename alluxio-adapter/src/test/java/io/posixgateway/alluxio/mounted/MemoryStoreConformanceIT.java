@@ -41,7 +41,7 @@ import org.opentest4j.TestAbortedException;
 class MemoryStoreConformanceIT {
     private static final long TICK_MILLIS = 5;
     private static final Duration STEP = Duration.ofMillis(1);
-    private static final Duration LEAST = Duration.of(1, ChronoUnit.MICROS);
+    private static final Duration MIN = Duration.of(1, ChronoUnit.MICROS);
     /** Each takes a millisecond, as at a real master: two changes are not of the same time. */
     private static final List<StoreCall> CHANGES =
             List.of(StoreCall.CREATE, StoreCall.MAKE_DIRECTORY, StoreCall.DELETE, StoreCall.RENAME, StoreCall.CHANGE);
@@ -110,7 +110,7 @@ class MemoryStoreConformanceIT {
 
         @Override
         public synchronized Instant instant() {
-            last = latest(last.plus(LEAST), latest(clock.instant(), Instant.now()));
+            last = latest(last.plus(MIN), latest(clock.instant(), Instant.now()));
             return last;
         }
 

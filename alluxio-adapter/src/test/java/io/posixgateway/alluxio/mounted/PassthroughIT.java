@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
  */
 class PassthroughIT {
     private static final int BYTES = 2 << 20;
-    private static final int MOST_LOOKS = 3;
+    private static final int MAX_LOOKS = 3;
     private static final Duration PATIENCE = Duration.ofMinutes(1);
     /** After so long the worker hears of what was read. */
     private static final Duration BETWEEN_REPORTS = Duration.ofSeconds(5);
@@ -262,7 +262,7 @@ class PassthroughIT {
             try {
                 return work.look();
             } catch (FileSystemException e) {
-                if (look == MOST_LOOKS || !"Stale file handle".equals(e.getReason())) {
+                if (look == MAX_LOOKS || !"Stale file handle".equals(e.getReason())) {
                     throw e;
                 }
             }

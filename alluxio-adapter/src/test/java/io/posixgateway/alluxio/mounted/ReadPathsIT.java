@@ -34,7 +34,7 @@ class ReadPathsIT {
     private static final int BYTES = 4 << 20;
 
     private static final int SMALL_BYTES = 700_000;
-    private static final int MOST_OPEN = 5;
+    private static final int MAX_OPEN = 5;
     private static final int FILES = 20;
     /** The timer of OpenLocalBlock among the worker's metrics. */
     private static final Pattern OPENED =
@@ -129,11 +129,11 @@ class ReadPathsIT {
         writeSmallFiles();
         OffsetClock clock = new OffsetClock();
         AlluxioFileSystem fs = SharedAlluxio.open(
-                folder, Map.of("passthrough", "off", "block_files", Integer.toString(MOST_OPEN)), clock);
+                folder, Map.of("passthrough", "off", "block_files", Integer.toString(MAX_OPEN)), clock);
         try (MountedFileSystem mounted = MountedFileSystem.mount(fs, TransportChoice.AUTO)) {
             readSmallFiles(mounted);
             BlockFiles blocks = fs.details().blocks();
-            assertThat(blocks.size()).isLessThanOrEqualTo(MOST_OPEN);
+            assertThat(blocks.size()).isLessThanOrEqualTo(MAX_OPEN);
             Waiting.until("the worker has heard of all of them", PATIENCE, () -> {
                 clock.advance(BETWEEN_REPORTS);
                 return blocks.told() >= FILES;

@@ -47,9 +47,9 @@ class SlowWorkerFaultTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     /** In {@link QuietTime}. What is hoped for is a tenth of it. */
-    private static final Duration MOST = Duration.ofSeconds(2);
+    private static final Duration MAX = Duration.ofSeconds(2);
     /** The same; whom Alluxio's client keeps waiting for the worker that hangs waits for five seconds at least. */
-    private static final Duration MOST_ELSEWHERE = Duration.ofSeconds(4);
+    private static final Duration MAX_ELSEWHERE = Duration.ofSeconds(4);
 
     private final Path folder;
 
@@ -63,8 +63,8 @@ class SlowWorkerFaultTest {
         TestDirectory own = Clusters.directory(alluxio);
         write(own);
         Took took = goOn(own, alluxio.workers().get(1));
-        assertThat(took.others).as("99 of 100 reads of another worker").isLessThan(MOST);
-        assertThat(took.elsewhere).as("most who read elsewhere").isLessThan(MOST_ELSEWHERE);
+        assertThat(took.others).as("99 of 100 reads of another worker").isLessThan(MAX);
+        assertThat(took.elsewhere).as("most who read elsewhere").isLessThan(MAX_ELSEWHERE);
     }
 
     private void write(TestDirectory own) throws Exception {

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class RecordsFuzzTest {
     private static final Path CORPUS = Path.of("src/test/resources/fuzz/records");
-    private static final int LEAST_ROUNDS = 150;
+    private static final int MIN_ROUNDS = 150;
     private static final long SECONDS = Long.getLong("pgw.fuzz.seconds", 0);
     private static final long SEED = Long.getLong("pgw.seed", Clock.system().nanos());
 
@@ -125,7 +125,7 @@ class RecordsFuzzTest {
         List<Path> seeds = kind.seeds();
         assertThat(seeds).isNotEmpty();
         long until = clock.nanos() + TimeUnit.SECONDS.toNanos(SECONDS);
-        for (int round = 0; round < LEAST_ROUNDS || clock.nanos() < until; round++) {
+        for (int round = 0; round < MIN_ROUNDS || clock.nanos() < until; round++) {
             byte[] seed = Files.readAllBytes(seeds.get(round % seeds.size()));
             byte[] bytes = round < seeds.size() ? seed : mutator.changed(seed);
             Path file = folder.resolve(kind.file);

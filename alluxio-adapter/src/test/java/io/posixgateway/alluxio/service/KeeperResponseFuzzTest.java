@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class KeeperResponseFuzzTest {
     private static final Path CORPUS = Path.of("src/test/resources/fuzz/keeper");
-    private static final int LEAST_ROUNDS = 1_000;
+    private static final int MIN_ROUNDS = 1_000;
     private static final long SECONDS = Long.getLong("pgw.fuzz.seconds", 0);
     private static final long SEED = Long.getLong("pgw.seed", Clock.system().nanos());
 
@@ -64,7 +64,7 @@ class KeeperResponseFuzzTest {
         List<Path> seeds = kind.seeds();
         assertThat(seeds).isNotEmpty();
         long until = clock.nanos() + TimeUnit.SECONDS.toNanos(SECONDS);
-        for (int round = 0; round < LEAST_ROUNDS || clock.nanos() < until; round++) {
+        for (int round = 0; round < MIN_ROUNDS || clock.nanos() < until; round++) {
             Path file = seeds.get(round % seeds.size());
             byte[] seed = Files.readAllBytes(file);
             byte[] bytes = round < seeds.size() ? seed : mutator.changed(seed);

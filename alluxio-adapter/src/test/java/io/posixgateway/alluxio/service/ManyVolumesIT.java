@@ -25,12 +25,12 @@ import org.junit.jupiter.api.io.TempDir;
 class ManyVolumesIT {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final int VOLUMES = 50;
-    private static final int MOST_RSS_KB = 1_000_000;
+    private static final int MAX_RSS_KB = 1_000_000;
     /** Far more than the volume has threads. */
     private static final int GREEDY = 150;
 
     private static final int READS = 100;
-    private static final int MOST_SLOWER = 5;
+    private static final int MAX_SLOWER = 5;
     private static final long GRACE_MILLIS = 5000;
 
     @TempDir
@@ -71,7 +71,7 @@ class ManyVolumesIT {
                 .with("resident_kb", residentKb)
                 .withMillis("attach", attached)
                 .tell();
-        assertThat(residentKb).isLessThan(MOST_RSS_KB);
+        assertThat(residentKb).isLessThan(MAX_RSS_KB);
         for (int i = 0; i < VOLUMES; i++) {
             node.control().detach(DetachRequest.newBuilder().setVolume("v" + i).build());
             node.unmount("v" + i);
@@ -100,7 +100,7 @@ class ManyVolumesIT {
                     .with("beside_a_crowd_that_hangs_ms", besideMillis)
                     .with("of_the_crowd_answered", answered.get())
                     .tell();
-            assertThat(besideMillis).isLessThan(MOST_SLOWER * aloneMillis + GRACE_MILLIS);
+            assertThat(besideMillis).isLessThan(MAX_SLOWER * aloneMillis + GRACE_MILLIS);
             proxy.go();
             Waiting.until("the crowd is answered", LIMIT, () -> answered.get() == GREEDY);
         }

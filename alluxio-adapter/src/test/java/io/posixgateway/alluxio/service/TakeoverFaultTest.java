@@ -48,7 +48,7 @@ class TakeoverFaultTest {
     private static final Pattern TAKEN = Pattern.compile("Takeover finished in (\\d+) ms");
     private static final long READS_BETWEEN = 200;
     /** Milliseconds. */
-    private static final int LEAST_STANDING = 100;
+    private static final int MIN_STANDING = 100;
 
     private static final int MORE_STANDING = 2500;
     /** Milliseconds; a takeover is over sooner. */
@@ -121,7 +121,7 @@ class TakeoverFaultTest {
 
     /** What the gateway asked Alluxio's master last is done after its death, while the next one is at work. */
     private void killWhileTheMasterStands() throws Exception {
-        Process standing = alluxio.master().pauseFor(Duration.ofMillis(LEAST_STANDING + random.nextInt(MORE_STANDING)));
+        Process standing = alluxio.master().pauseFor(Duration.ofMillis(MIN_STANDING + random.nextInt(MORE_STANDING)));
         FuseCalls.awaitAny(ProcessHandle.current().pid());
         node.killAndRestartGateway();
         standing.waitFor();

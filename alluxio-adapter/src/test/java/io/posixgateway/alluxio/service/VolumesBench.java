@@ -39,7 +39,7 @@ class VolumesBench {
     private static final int HEAP_PERCENT = 45;
 
     private static final int DIRECT_PERCENT = 30;
-    private static final double MOST_USED = 0.8;
+    private static final double MAX_USED = 0.8;
 
     @TempDir
     private Path folder = Path.of("");
@@ -77,7 +77,7 @@ class VolumesBench {
                     .tell();
             assertThat(node.gateway().isAlive()).as("it did not restart").isTrue();
             assertThat(node.gateway().output()).doesNotContain("OutOfMemoryError");
-            assertThat(largest).as("of the limit").isLessThan(MOST_USED);
+            assertThat(largest).as("of the limit").isLessThan(MAX_USED);
         }
     }
 

@@ -16,7 +16,7 @@ import java.util.UUID;
 
 /** Another client of Alluxio, which nothing befalls: what it sees is what others see of the mounts. For one thread. */
 final class Outsider {
-    private static final int MOST_ENTRIES = 1000;
+    private static final int MAX_ENTRIES = 1000;
     private static final String HIDDEN = ".pgw~";
 
     private final MemoryCluster cluster;
@@ -78,7 +78,7 @@ final class Outsider {
     }
 
     private void look(String directory, Map<String, String> seen) throws StoreException {
-        for (FileStatus status : store.list(directory, "", MOST_ENTRIES).entries()) {
+        for (FileStatus status : store.list(directory, "", MAX_ENTRIES).entries()) {
             String path = path(directory, status.name());
             if (status.name().startsWith(HIDDEN)) {
                 continue;
@@ -123,7 +123,7 @@ final class Outsider {
 
     private void findHidden(String directory, boolean inUfs, List<String> hidden) throws StoreException {
         List<String> names = new ArrayList<>(inUfs ? cluster.ufs().list(directory) : List.of());
-        for (FileStatus status : store.list(directory, "", MOST_ENTRIES).entries()) {
+        for (FileStatus status : store.list(directory, "", MAX_ENTRIES).entries()) {
             if (status.directory()) {
                 findHidden(path(directory, status.name()), inUfs, hidden);
             }

@@ -26,8 +26,8 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
 
     private static final List<String> FILES = List.of("/a/f", "/a/g", "/b/f", "/b/g", "/a/c/f", "/b/d/f", "/f");
     private static final int SLOTS = 2;
-    private static final int MOST_BYTES = 12;
-    private static final int MOST_CALLS = 24;
+    private static final int MAX_BYTES = 12;
+    private static final int MAX_CALLS = 24;
     /** Added to the number of a step that happens in another. */
     private static final int MEANWHILE = 1000;
 
@@ -169,8 +169,8 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
                     any(paths),
                     any(paths),
                     random.nextInt(SLOTS),
-                    random.nextInt(MOST_BYTES),
-                    1 + random.nextInt(MOST_BYTES),
+                    random.nextInt(MAX_BYTES),
+                    1 + random.nextInt(MAX_BYTES),
                     null,
                     null,
                     null);
@@ -218,7 +218,7 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
             if (!kinds.crashes || random.nextInt(6) > 0) {
                 return null;
             }
-            int calls = random.nextInt(random.nextBoolean() ? MOST_CALLS : 6);
+            int calls = random.nextInt(random.nextBoolean() ? MAX_CALLS : 6);
             int later = random.nextInt(3) == 0 ? random.nextInt(6) : 0;
             boolean heard = calls == 0 || random.nextBoolean();
             return new Crash(calls, heard, any(List.of(Step.Next.values())), later, random.nextInt(6) == 0);

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs programs, and makes those that fail shorter. For one thread. */
 final class Simulation {
-    private static final int MOST_ROUNDS = 4;
-    private static final int MOST_CALLS = 1000;
+    private static final int MAX_ROUNDS = 4;
+    private static final int MAX_CALLS = 1000;
 
     private final Path folder;
     private int runs;
@@ -85,7 +85,7 @@ final class Simulation {
         for (Step step : program.steps()) {
             for (Step.Next next : Step.Next.values()) {
                 for (int calls = 0; isKilled(program, step, calls, next); calls++) {
-                    assert calls < MOST_CALLS : "a step has an end";
+                    assert calls < MAX_CALLS : "a step has an end";
                 }
             }
         }
@@ -106,7 +106,7 @@ final class Simulation {
 
     private Program shortened(Program program) {
         Program shortest = program;
-        for (int round = 0; round < MOST_ROUNDS; round++) {
+        for (int round = 0; round < MAX_ROUNDS; round++) {
             Program before = shortest;
             for (int i = shortest.steps().size() - 1; i >= 0; i--) {
                 Program without = shortest.without(i);

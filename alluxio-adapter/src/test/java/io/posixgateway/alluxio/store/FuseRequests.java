@@ -42,7 +42,7 @@ public final class FuseRequests implements AutoCloseable {
     private static final int POOL_THREADS = 16;
     private static final int READ_BYTES = 1 << 20;
     private static final int LISTING_BYTES = 1 << 16;
-    private static final int MOST_XATTR_BYTES = 1 << 12;
+    private static final int MAX_XATTR_BYTES = 1 << 12;
 
     private final SessionMetrics metrics;
     private final Dispatcher dispatcher;
@@ -252,12 +252,12 @@ public final class FuseRequests implements AutoCloseable {
     }
 
     public String getxattr(long node, String name) {
-        byte[] arguments = new Message().int32(MOST_XATTR_BYTES).int32(0).done();
+        byte[] arguments = new Message().int32(MAX_XATTR_BYTES).int32(0).done();
         return text(new Parts(Opcode.GETXATTR, node, arguments, Message.names(name)));
     }
 
     public List<String> listxattr(long node) {
-        byte[] arguments = new Message().int32(MOST_XATTR_BYTES).int32(0).done();
+        byte[] arguments = new Message().int32(MAX_XATTR_BYTES).int32(0).done();
         String all = text(new Parts(Opcode.LISTXATTR, node, arguments, Message.NOTHING));
         return all.isEmpty() ? List.of() : List.of(all.split("\0"));
     }

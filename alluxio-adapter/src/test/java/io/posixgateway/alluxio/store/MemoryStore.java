@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /** One client of a {@link MemoryCluster}, with faults and counts of its own. Any thread. */
 public final class MemoryStore implements Store {
-    private static final int MOST_CALLS = 500;
+    private static final int MAX_CALLS = 500;
     /** Trailers may have 8192 bytes, and have some beside the text. */
-    private static final int MOST_TRAILER_BYTES = 8003;
+    private static final int MAX_TRAILER_BYTES = 8003;
 
     private volatile MemoryCluster cluster;
     private final WriteType type;
@@ -107,7 +107,7 @@ public final class MemoryStore implements Store {
         for (byte b : String.valueOf(error.getMessage()).getBytes(StandardCharsets.UTF_8)) {
             bytes += b < ' ' || b >= '~' || b == '%' ? 3 : 1;
         }
-        return bytes <= MOST_TRAILER_BYTES;
+        return bytes <= MAX_TRAILER_BYTES;
     }
 
     /** From now on this one answers, where the other did: it was formatted. */
@@ -422,7 +422,7 @@ public final class MemoryStore implements Store {
 
     @Override
     public int mostCalls() {
-        return MOST_CALLS;
+        return MAX_CALLS;
     }
 
     @Override

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Directories that are renamed in an object store. */
 class DirectoryRenameTest {
     private static final List<String> FILES = List.of("/a", "/b", "/sub/c", "/sub/d", "/sub/deep/e");
-    private static final int MOST_CALLS = 40;
+    private static final int MAX_CALLS = 40;
 
     private static MemoryCluster tree() {
         MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
@@ -86,7 +86,7 @@ class DirectoryRenameTest {
     void renameThatEndsAtAnyCall_isContinuedByTheSameRename(StoreCall call) {
         int calls = 1;
         while (!isDoneInspiteOf(call, calls)) {
-            assertThat(calls++).isLessThan(MOST_CALLS);
+            assertThat(calls++).isLessThan(MAX_CALLS);
         }
         assertThat(calls).as("calls that were tried").isGreaterThan(1);
     }
@@ -391,7 +391,7 @@ class DirectoryRenameTest {
     /** As a shell's working directory below it: the node leads to the new directory, wherever the process was killed. */
     @Test
     void nodeOfRenamedDirectory_afterATakeover_isTheDirectoryAtItsNewName(@TempDir Path folder) throws Exception {
-        for (int calls = 1; calls <= MOST_CALLS; calls++) {
+        for (int calls = 1; calls <= MAX_CALLS; calls++) {
             for (boolean heard : List.of(false, true)) {
                 if (!isFoundAfterAKill(folder.resolve(calls + "-" + heard), calls, heard)) {
                     assertThat(calls).isGreaterThan(2);
@@ -399,7 +399,7 @@ class DirectoryRenameTest {
                 }
             }
         }
-        throw new AssertionError("it took more than " + MOST_CALLS + " calls");
+        throw new AssertionError("it took more than " + MAX_CALLS + " calls");
     }
 
     /** False: the rename was done before. */

@@ -71,10 +71,10 @@ class HolesTest {
     @Test
     void beyondTheMostHoles_whatIsWrittenInTheMiddleOfOne_isHeldFromItsBeginningOn() {
         long stride = 3L * BLOCK;
-        for (int i = 0; i < Holes.MOST; i++) {
+        for (int i = 0; i < Holes.MAX; i++) {
             holes.add(i * stride, i * stride + BLOCK);
         }
-        long last = Holes.MOST * stride;
+        long last = Holes.MAX * stride;
         holes.add(last, last + 100L * BLOCK);
         long before = holes.bytes();
         long middle = last + 50L * BLOCK;

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * next one goes on: what was acknowledged is there, under its name, and nothing hidden is left.
  */
 class KilledReplacementTest {
-    private static final int MOST_CALLS = 60;
+    private static final int MAX_CALLS = 60;
     private static final String OLD = "old";
     private static final String NEW = "new content";
     private static final int MODE = 0640;
@@ -171,7 +171,7 @@ class KilledReplacementTest {
     }
 
     private static void each(Boundary boundary) throws Exception {
-        for (int calls = 0; calls < MOST_CALLS; calls++) {
+        for (int calls = 0; calls < MAX_CALLS; calls++) {
             for (boolean heard : List.of(false, true)) {
                 try {
                     if ((calls > 0 || heard) && !boundary.at(calls, heard)) {
@@ -183,7 +183,7 @@ class KilledReplacementTest {
                 }
             }
         }
-        throw new AssertionError("it took more than " + MOST_CALLS + " calls");
+        throw new AssertionError("it took more than " + MAX_CALLS + " calls");
     }
 
     @ParameterizedTest

@@ -13,13 +13,13 @@ import java.util.function.LongSupplier;
  * library, calls. Prints one JSON object.
  */
 public final class Crossing {
-    private static final int MOST_BYTES = 1 << 20;
+    private static final int MAX_BYTES = 1 << 20;
     private static final int BYTES_A_ROUND = 1 << 28;
     private static final int[] MANY_THREADS = {8, 32};
     private static final String[] WAYS = {"JNICopy", "CriticalCopy", "DirectByteBuffer"};
 
-    private static final byte[] DATA = new byte[MOST_BYTES];
-    private static final ByteBuffer DIRECT = ByteBuffer.allocateDirect(MOST_BYTES);
+    private static final byte[] DATA = new byte[MAX_BYTES];
+    private static final ByteBuffer DIRECT = ByteBuffer.allocateDirect(MAX_BYTES);
     private static int handled;
 
     static {
@@ -124,7 +124,7 @@ public final class Crossing {
         for (int way = 0; way < WAYS.length; way++) {
             for (boolean reuse : new boolean[] {false, true}) {
                 StringJoiner sizes = new StringJoiner(", ", "{", "}");
-                for (int bytes = 1 << 10; bytes <= MOST_BYTES; bytes <<= 2) {
+                for (int bytes = 1 << 10; bytes <= MAX_BYTES; bytes <<= 2) {
                     int count = Math.min(20_000, BYTES_A_ROUND / bytes);
                     int size = bytes;
                     int chosen = way;

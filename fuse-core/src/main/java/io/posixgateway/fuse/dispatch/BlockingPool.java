@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The threads on which requests may wait: at most as many as the session allows, made when none is idle, ended after a minute
  * without work. One that has waited for a second no longer counts, so that a server that is slow or hangs does not hold up
- * what others would answer; there are never more than {@value #MOST_TIMES} times as many as the session allows, nor more
+ * what others would answer; there are never more than {@value #MAX_TIMES} times as many as the session allows, nor more
  * than {@link ExtraThreads} has for all sessions.
  *
  * <p>The queue has no bound of its own: what waits in it is a request that a slot of the transport holds, or memory for parked ones;
@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 class BlockingPool {
     private static final long IDLE_SECONDS = 60;
     static final long STUCK_NANOS = 1_000_000_000L;
-    static final int MOST_TIMES = 8;
+    static final int MAX_TIMES = 8;
     /** Of all pools; without work it is not there. */
     private static final ScheduledThreadPoolExecutor RELIEF = relief();
 
@@ -168,7 +168,7 @@ class BlockingPool {
      */
     private void relieve() {
         watched.set(false);
-        int most = threads + extra(Math.min(threads * (MOST_TIMES - 1), stuck()));
+        int most = threads + extra(Math.min(threads * (MAX_TIMES - 1), stuck()));
         executor.setMaximumPoolSize(most);
         addThreads(most);
         if ((most > threads || !queue.isEmpty()) && !executor.isTerminated()) {

@@ -30,7 +30,7 @@ final class Call implements Request {
 
     private static final int ROOT = 0;
     /** In the place of a user or a group: the kernel does not tell. */
-    private static final int UNTOLD = -1;
+    private static final int UNKNOWN = -1;
 
     final Name name = new Name();
     final Name newName = new Name();
@@ -312,17 +312,17 @@ final class Call implements Request {
 
     @Override
     public boolean isRoot() {
-        return uid == ROOT || (uid == UNTOLD && CallerProcess.isRoot(pid));
+        return uid == ROOT || (uid == UNKNOWN && CallerProcess.isRoot(pid));
     }
 
     /** Is it known to be somebody else than root? For what the kernel says itself where it does not tell the user. */
     boolean isKnownNotRoot() {
-        return uid != ROOT && uid != UNTOLD;
+        return uid != ROOT && uid != UNKNOWN;
     }
 
     @Override
     public boolean inGroup(int group) {
-        return (gid != UNTOLD && group == gid) || CallerProcess.isInGroup(pid, group);
+        return (gid != UNKNOWN && group == gid) || CallerProcess.isInGroup(pid, group);
     }
 
     @Override

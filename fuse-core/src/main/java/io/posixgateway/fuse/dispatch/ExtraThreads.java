@@ -7,11 +7,11 @@ package io.posixgateway.fuse.dispatch;
  */
 final class ExtraThreads {
     /** About as much memory as a hundred thousand cached names take. */
-    private static final int MOST = 1024;
+    private static final int MAX = 1024;
     /** So many a pool may have from the last quarter. */
     static final int FIRST = 8;
 
-    static final ExtraThreads OF_PROCESS = new ExtraThreads(MOST);
+    static final ExtraThreads OF_PROCESS = new ExtraThreads(MAX);
 
     private final int most;
     /** Guarded by this. */

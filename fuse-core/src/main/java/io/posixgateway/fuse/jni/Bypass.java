@@ -6,7 +6,7 @@ package io.posixgateway.fuse.jni;
  */
 public final class Bypass {
     /** Most blocks of one answer. */
-    public static final int MOST_BLOCKS = 128;
+    public static final int MAX_BLOCKS = 128;
 
     /** Fields of a question, as {@link #next} fills them in. */
     public static final int CONNECTION = 0;
@@ -29,7 +29,7 @@ public final class Bypass {
     /** What the peer has already; 0: nothing. */
     public static final int CONTENT = 8;
 
-    public static final int PEER_MOST_BLOCKS = 9;
+    public static final int PEER_MAX_BLOCKS = 9;
     public static final int FIELDS = 10;
 
     static {

@@ -20,7 +20,7 @@ public final class Uring {
     public static final int COMMIT_ID_AT = 256 + 8;
 
     /** With less, Linux 6.18 may come to a BUG. */
-    public static final int LEAST_PAYLOAD_BYTES = 68 * 1024;
+    public static final int MIN_PAYLOAD_BYTES = 68 * 1024;
 
     static {
         NativeLoader.ensureAvailable();

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** Notifications and backing files of one session. Any thread; each builds its messages in a buffer of its own. */
 final class KernelLink implements Kernel {
     private static final ThreadLocal<ByteBuffer> MESSAGE = ThreadLocal.withInitial(
-            () -> ByteBuffer.allocateDirect(NotificationFormat.MOST_BYTES).order(ByteOrder.nativeOrder()));
+            () -> ByteBuffer.allocateDirect(NotificationFormat.MAX_BYTES).order(ByteOrder.nativeOrder()));
 
     /** Of one message; the kernel copies it page by page. */
     private static final int PIECE_BYTES = 128 << 10;

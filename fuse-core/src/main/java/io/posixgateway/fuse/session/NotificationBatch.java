@@ -32,7 +32,7 @@ final class NotificationBatch implements Kernel.Batch {
     }
 
     private void makeRoom() {
-        if (BYTES - used < NotificationFormat.MOST_BYTES) {
+        if (BYTES - used < NotificationFormat.MAX_BYTES) {
             close();
         }
     }

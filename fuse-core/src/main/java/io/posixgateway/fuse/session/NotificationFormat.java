@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 final class NotificationFormat {
     static final int HEADER_BYTES = 16;
     /** Header, the longest fixed part, a name and its NUL. */
-    static final int MOST_BYTES = HEADER_BYTES + 24 + Name.MAX_BYTES + 1;
+    static final int MAX_BYTES = HEADER_BYTES + 24 + Name.MAX_BYTES + 1;
 
     /** Of a message with bytes for a file, behind the header and before them. */
     static final int STORE_BYTES = 24;
@@ -42,7 +42,7 @@ final class NotificationFormat {
         return header(out, at, DELETE, named(out, at, 24, name));
     }
 
-    /** At the beginning of a buffer; {@link #MOST_BYTES} are too few for it. */
+    /** At the beginning of a buffer; {@link #MAX_BYTES} are too few for it. */
     static int store(ByteBuffer out, long node, long offset, ByteBuffer from, int count) {
         out.putLong(HEADER_BYTES, node);
         out.putLong(HEADER_BYTES + 8, offset);

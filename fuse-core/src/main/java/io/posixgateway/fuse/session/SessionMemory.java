@@ -39,7 +39,7 @@ final class SessionMemory {
 
     private static final int JOURNAL_AT = 4096;
     private static final long MAX_BYTES = 1 << 20;
-    private static final long LEAST_BYTES = 2L * JOURNAL_AT;
+    private static final long MIN_BYTES = 2L * JOURNAL_AT;
 
     /** Neither heap nor libraries come near on any machine: behind the one, before the others. */
     private static final long RINGS_FROM = 0x2000_0000_0000L;
@@ -67,10 +67,10 @@ final class SessionMemory {
     /** @param fd the memfd, the memory's from here on if this returns */
     static SessionMemory open(int fd) throws MountException {
         long bytes = Math.min(Native.fileBytes(fd), MAX_BYTES);
-        if (bytes < LEAST_BYTES) {
+        if (bytes < MIN_BYTES) {
             throw new MountException(
                     "the session memory is " + bytes + " bytes",
-                    "start the keeper with a session memory of at least " + LEAST_BYTES);
+                    "start the keeper with a session memory of at least " + MIN_BYTES);
         }
         long address = Native.mapShared(fd, bytes);
         if (address < 0) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * out first. Requests that wait for long are parked beside them, each in memory of its own. Any thread.
  */
 final class MessageSlots {
-    private static final int LEAST_PAGE_BYTES = 4096;
+    private static final int MIN_PAGE_BYTES = 4096;
 
     /** The kernel wants room for the largest write and its header; the reply lies behind the first page. */
     private static final int EXTRA_BYTES = 8192;
@@ -53,7 +53,7 @@ final class MessageSlots {
     synchronized void touch() {
         for (long slot = 0; slot < free.length; slot++) {
             ByteBuffer memory = Native.buffer(address + slot * stride, EXTRA_BYTES);
-            for (int at = 0; at < EXTRA_BYTES; at += LEAST_PAGE_BYTES) {
+            for (int at = 0; at < EXTRA_BYTES; at += MIN_PAGE_BYTES) {
                 memory.put(at, (byte) 0);
             }
         }
@@ -100,7 +100,7 @@ final class MessageSlots {
 
     /** The pages that so many bytes touch, and at least one. */
     private static int pages(int bytes) {
-        return (bytes / LEAST_PAGE_BYTES + 1) * LEAST_PAGE_BYTES;
+        return (bytes / MIN_PAGE_BYTES + 1) * MIN_PAGE_BYTES;
     }
 
     /** A slot went over to another thread. */

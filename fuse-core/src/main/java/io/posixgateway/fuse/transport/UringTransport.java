@@ -60,7 +60,7 @@ public final class UringTransport implements Transport {
     }
 
     private static int payloadBytes(TransportConfig sizes) {
-        return Math.max(sizes.maxWriteBytes(), Uring.LEAST_PAYLOAD_BYTES);
+        return Math.max(sizes.maxWriteBytes(), Uring.MIN_PAYLOAD_BYTES);
     }
 
     private static long queueBytes(TransportConfig sizes) {

@@ -8,7 +8,7 @@ public final class Eventually {
     public static final Duration LIMIT = Duration.ofSeconds(60);
 
     /** So many limits may go by on the clock. */
-    private static final int MOST_LIMITS = 5;
+    private static final int MAX_LIMITS = 5;
 
     private static final long NAP_MILLIS = 10;
 
@@ -40,6 +40,6 @@ public final class Eventually {
     private static boolean isOver(QuietTime time, Duration limit) {
         Duration elapsed = time.elapsed();
         return elapsed.compareTo(limit) > 0
-                && (time.quiet().compareTo(limit) > 0 || elapsed.compareTo(limit.multipliedBy(MOST_LIMITS)) > 0);
+                && (time.quiet().compareTo(limit) > 0 || elapsed.compareTo(limit.multipliedBy(MAX_LIMITS)) > 0);
     }
 }

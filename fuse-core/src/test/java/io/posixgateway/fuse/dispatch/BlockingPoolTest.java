@@ -121,16 +121,16 @@ class BlockingPoolTest {
                 await(go);
             });
         }
-        for (int threads = 1; threads <= BlockingPool.MOST_TIMES; threads++) {
+        for (int threads = 1; threads <= BlockingPool.MAX_TIMES; threads++) {
             int expected = threads;
             Eventually.holds(expected + " threads are at work", () -> running.get() == expected);
             after(2 * BlockingPool.STUCK_NANOS);
         }
-        assertThat(one.most()).isEqualTo(BlockingPool.MOST_TIMES);
+        assertThat(one.most()).isEqualTo(BlockingPool.MAX_TIMES);
         go.countDown();
         assertThat(one.finish(30)).isTrue();
         assertThat(running).hasValue(20);
-        assertThat(one.made()).isEqualTo(BlockingPool.MOST_TIMES);
+        assertThat(one.made()).isEqualTo(BlockingPool.MAX_TIMES);
     }
 
     /** A server that hangs, with many sessions, is not to cost a thread for each request that waits. */

@@ -101,7 +101,7 @@ class MemoryFileSystemTest {
 
     /** One reply of a listing. */
     private static final class Part implements DirectoryWriter {
-        private static final int MOST = 50;
+        private static final int MAX = 50;
 
         private final List<Name> names = new ArrayList<>();
         private long next;
@@ -113,7 +113,7 @@ class MemoryFileSystemTest {
 
         @Override
         public boolean add(Name name, long nextOffset, long inode, int type) {
-            if (names.size() >= MOST) {
+            if (names.size() >= MAX) {
                 return false;
             }
             names.add(name.copy());

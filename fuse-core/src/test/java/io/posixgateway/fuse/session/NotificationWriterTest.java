@@ -21,7 +21,7 @@ class NotificationWriterTest {
     private final Set<Long> before = children();
     private final NotificationWriter writer = new NotificationWriter(use -> use.applyAsInt(fd));
     private final ByteBuffer notification =
-            ByteBuffer.allocateDirect(NotificationFormat.MOST_BYTES).order(ByteOrder.nativeOrder());
+            ByteBuffer.allocateDirect(NotificationFormat.MAX_BYTES).order(ByteOrder.nativeOrder());
     private final int bytes = NotificationFormat.invalidateInode(notification, 0, 5, 0, 0);
 
     @AfterEach
