@@ -1,6 +1,6 @@
 #include "pgw_stance.h"
 
-#include "pgw_seat.h"
+#include "pgw_affinity.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -216,7 +216,7 @@ static void look_at_all(void) {
 static void *keep_watch(void *unused) {
     const struct timespec pause = {.tv_nsec = (long)LOOK_NS};
     (void)unused;
-    (void)pgw_seat_none();
+    (void)pgw_affinity_none();
     pthread_setname_np(pthread_self(), "pgw-stance");
     pthread_mutex_lock(&watch.lock);
     while (watch.first != NULL) {

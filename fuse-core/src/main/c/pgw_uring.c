@@ -1,6 +1,6 @@
 #include "pgw_uring.h"
 
-#include "pgw_seat.h"
+#include "pgw_affinity.h"
 #include "pgw_stance.h"
 #include "pgw_uring_saved.h"
 #include "pgw_wire.h"
@@ -27,7 +27,7 @@ struct pgw_uring {
     int fetching;              /* slots that are the kernel's */
     int left;                  /* requests of an earlier process in the box's first half */
     bool ended;                /* the kernel said that the connection is gone */
-    struct pgw_seat seat;      /* of the queue's thread */
+    struct pgw_affinity affinity;      /* of the queue's thread */
     struct pgw_stance *stance; /* of the same; may be NULL */
     int wake_fd;
     uint64_t wake_count;   /* where the read of wake_fd puts its value */
@@ -121,11 +121,11 @@ static void prepare_commits(struct pgw_uring *ring, int commits) {
     const int32_t *replies = ring->geometry.box + ring->geometry.depth;
     int large = 0;
     for (int i = 0; i < commits; i++) {
-        large += prepare_commit(ring, replies[i]) >= PGW_SEAT_LARGE_BYTES ? 1 : 0;
+        large += prepare_commit(ring, replies[i]) >= PGW_AFFINITY_LARGE_BYTES ? 1 : 0;
     }
-    if (pgw_seat_answered(&ring->seat, large)) {
+    if (pgw_affinity_answered(&ring->affinity, large)) {
         io_uring_submit(&ring->ring);
-        pgw_seat_change(&ring->seat);
+        pgw_affinity_change(&ring->affinity);
     }
 }
 
@@ -238,7 +238,7 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
         *error = -errno;
         goto err;
     }
-    pgw_seat_take(&ring->seat, geometry->queue);
+    pgw_affinity_take(&ring->affinity, geometry->queue);
     *error = make_ring((unsigned)geometry->depth + 2, &ring->ring);
     if (*error != 0) {
         ring->ring.ring_fd = -1;

@@ -22,7 +22,7 @@
 
 struct pgw_uring_geometry {
     int fd;         /* of the connection; borrowed */
-    uint16_t queue; /* the CPU it serves; the thread sits there, see pgw_seat.h */
+    uint16_t queue; /* the CPU it serves; the thread sits there, see pgw_affinity.h */
     int depth;      /* slots */
     char *memory;   /* of the slots, one behind the other; borrowed until closed */
     size_t payload_bytes;

@@ -7,7 +7,7 @@
 #include "pgw_lock.h"
 #include "pgw_memory.h"
 #include "pgw_mount.h"
-#include "pgw_seat.h"
+#include "pgw_affinity.h"
 #include "pgw_socket.h"
 #include "pgw_wake.h"
 
@@ -298,10 +298,10 @@ static jint current_thread(JNIEnv *env, jclass owner) {
     return pgw_wake_self();
 }
 
-static jint leave_seat(JNIEnv *env, jclass owner) {
+static jint unpin(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
-    return pgw_seat_none();
+    return pgw_affinity_none();
 }
 
 static jint wake_thread(JNIEnv *env, jclass owner, jint thread) {
@@ -393,7 +393,7 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"unmount", "([BZ)I", unmount},
         {"installWake", "()I", install_wake},
         {"currentThread", "()I", current_thread},
-        {"leaveSeat", "()I", leave_seat},
+        {"unpin", "()I", unpin},
         {"wakeThread", "(I)I", wake_thread},
         {"connectUnix", "([BI)I", connect_unix},
         {"send", "(ILjava/nio/ByteBuffer;I)I", send_bytes},

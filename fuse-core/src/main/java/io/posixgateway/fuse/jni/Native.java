@@ -139,7 +139,7 @@ public final class Native {
     public static native int currentThread();
 
     /** Lets this thread run wherever the process's first one may; see {@link UnpinnedThread}. */
-    static native int leaveSeat();
+    static native int unpin();
 
     /** Makes a blocking native of that thread return EINTR. May come too early: repeat until it has been seen. */
     public static native int wakeThread(int thread);

@@ -12,7 +12,7 @@ public class UnpinnedThread extends Thread {
 
     @Override
     public void run() {
-        Native.leaveSeat();
+        Native.unpin();
         super.run();
     }
 }

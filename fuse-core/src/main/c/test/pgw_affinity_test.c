@@ -1,5 +1,5 @@
 /* The CPU of a queue's thread: when it leaves it, when it comes back, and who inherits it. */
-#include "../pgw_seat.h"
+#include "../pgw_affinity.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -27,44 +27,44 @@ static void note(struct steps *steps) {
 }
 
 /* So many turns without a large reply. */
-static void turn(struct pgw_seat *seat, int turns, int large) {
+static void turn(struct pgw_affinity *affinity, int turns, int large) {
     for (int i = 0; i < turns; i++) {
-        if (pgw_seat_answered(seat, large)) {
-            pgw_seat_change(seat);
+        if (pgw_affinity_answered(affinity, large)) {
+            pgw_affinity_change(affinity);
         }
     }
 }
 
 static void *heir(void *steps) {
     note(steps);
-    (void)pgw_seat_none();
+    (void)pgw_affinity_none();
     note(steps);
     return NULL;
 }
 
 static void *queue(void *given) {
     struct steps *steps = given;
-    struct pgw_seat seat;
+    struct pgw_affinity affinity;
     pthread_t started;
 
-    pgw_seat_take(&seat, steps->cpu);
+    pgw_affinity_take(&affinity, steps->cpu);
     note(steps); /* 0: sits */
     if (pthread_create(&started, NULL, heir, steps) == 0) {
         pthread_join(started, NULL); /* 1: sits, too; 2: is free */
     }
-    turn(&seat, 1000, 0);
-    turn(&seat, 1000, 1);
+    turn(&affinity, 1000, 0);
+    turn(&affinity, 1000, 1);
     note(steps); /* 3: sits */
-    turn(&seat, 1, 2);
+    turn(&affinity, 1, 2);
     note(steps); /* 4: has left */
     for (int i = 0; i < 100; i++) {
-        turn(&seat, 20, 0);
-        turn(&seat, 1, 1);
+        turn(&affinity, 20, 0);
+        turn(&affinity, 1, 1);
     }
     note(steps); /* 5: is still away */
-    turn(&seat, 1000, 0);
+    turn(&affinity, 1000, 0);
     note(steps); /* 6: sits again */
-    turn(&seat, 1, 2);
+    turn(&affinity, 1, 2);
     note(steps); /* 7: leaves again */
     return NULL;
 }
@@ -102,7 +102,7 @@ static void leaves_for_large_replies_and_comes_back(void **state) {
     }
 }
 
-static void a_seat_that_is_not_there_is_not_taken(void **state) {
+static void a_cpu_that_is_not_there_is_not_taken(void **state) {
     struct steps steps = {.cpu = CPU_SETSIZE - 1};
     (void)state;
 
@@ -116,7 +116,7 @@ static void a_seat_that_is_not_there_is_not_taken(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaves_for_large_replies_and_comes_back),
-        cmocka_unit_test(a_seat_that_is_not_there_is_not_taken),
+        cmocka_unit_test(a_cpu_that_is_not_there_is_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
