@@ -96,7 +96,7 @@ static void *serve_ring(void *number) {
                                           .depth = depth,
                                           .memory = memory_of((size_t)depth * stride),
                                           .payload_bytes = NULL_FS_MAX_WRITE,
-                                          .stand_back = true,
+                                          .demote = true,
                                           .box = box};
     int error = ENOMEM;
     struct pgw_uring *ring = box == NULL ? NULL : pgw_uring_open(&geometry, &error);

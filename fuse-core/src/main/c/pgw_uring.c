@@ -1,7 +1,7 @@
 #include "pgw_uring.h"
 
 #include "pgw_affinity.h"
-#include "pgw_stance.h"
+#include "pgw_sched_idle.h"
 #include "pgw_uring_saved.h"
 #include "pgw_wire.h"
 
@@ -28,7 +28,7 @@ struct pgw_uring {
     int left;                  /* requests of an earlier process in the box's first half */
     bool ended;                /* the kernel said that the connection is gone */
     struct pgw_affinity affinity;      /* of the queue's thread */
-    struct pgw_stance *stance; /* of the same; may be NULL */
+    struct pgw_sched_idle *sched_idle; /* of the same; may be NULL */
     int wake_fd;
     uint64_t wake_count;   /* where the read of wake_fd puts its value */
     struct io_uring order; /* of a kept session, see end_in_order */
@@ -248,7 +248,7 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
     if (*error != 0) {
         goto err;
     }
-    ring->stance = geometry->stand_back ? pgw_stance_open() : NULL;
+    ring->sched_idle = geometry->demote ? pgw_sched_idle_open() : NULL;
     return ring;
 err:
     pgw_uring_close(ring);
@@ -333,7 +333,7 @@ int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us) {
         committed(ring, commits);
         commits = 0;
         if (collect(ring, &ready)) {
-            pgw_stance_met(ring->stance, ready);
+            pgw_sched_idle_met(ring->sched_idle, ready);
             return ready;
         }
         if (ring->ended && ring->fetching == 0) {
@@ -346,8 +346,8 @@ void pgw_uring_flush(struct pgw_uring *ring, int commits) {
     prepare_commits(ring, commits);
     io_uring_submit(&ring->ring);
     committed(ring, commits);
-    pgw_stance_close(ring->stance);
-    ring->stance = NULL;
+    pgw_sched_idle_close(ring->sched_idle);
+    ring->sched_idle = NULL;
 }
 
 void pgw_uring_wake(struct pgw_uring *ring) {
@@ -357,7 +357,7 @@ void pgw_uring_wake(struct pgw_uring *ring) {
 }
 
 void pgw_uring_close(struct pgw_uring *ring) {
-    pgw_stance_close(ring->stance);
+    pgw_sched_idle_close(ring->sched_idle);
     if (ring->ring.ring_fd >= 0) {
         io_uring_queue_exit(&ring->ring);
     }

@@ -4,7 +4,7 @@
 
 #include "pgw_device.h"
 #include "pgw_libfuse.h"
-#include "pgw_stance.h"
+#include "pgw_sched_idle.h"
 #include "pgw_uring.h"
 #include "pgw_wire.h"
 
@@ -153,10 +153,10 @@ static jint uring_probe(JNIEnv *env, jclass owner) {
     return pgw_uring_probe();
 }
 
-static jboolean uring_can_stand_back(JNIEnv *env, jclass owner) {
+static jboolean uring_can_demote(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
-    return pgw_stance_possible() ? JNI_TRUE : JNI_FALSE;
+    return pgw_sched_idle_possible() ? JNI_TRUE : JNI_FALSE;
 }
 
 static jint uring_queues(JNIEnv *env, jclass owner) {
@@ -177,7 +177,7 @@ static jlong uring_open(JNIEnv *env, jclass owner, jlongArray numbers, jobject b
                                            .depth = (int)number[2],
                                            .memory = pgw_jni_pointer(number[3]),
                                            .payload_bytes = (size_t)number[4],
-                                           .stand_back = number[5] != 0,
+                                           .demote = number[5] != 0,
                                            .kept = number[6] != 0,
                                            .taken = number[6] == 2,
                                            .box = (*env)->GetDirectBufferAddress(env, box)};
@@ -230,7 +230,7 @@ bool pgw_jni_transport_load(JNIEnv *env, JavaVM *vm) {
         {"close", "(J)V", libfuse_close},
     };
     static const JNINativeMethod uring[] = {
-        {"probe", "()I", uring_probe},    {"canStandBack", "()Z", uring_can_stand_back},
+        {"probe", "()I", uring_probe},    {"canStandBack", "()Z", uring_can_demote},
         {"queues", "()I", uring_queues},  {"open", "([JLjava/nio/ByteBuffer;)J", uring_open},
         {"enter", "(JII)I", uring_enter}, {"flush", "(JI)V", uring_flush},
         {"wake", "(J)V", uring_wake},     {"close", "(J)V", uring_close},

@@ -1,5 +1,5 @@
 /* A thread that stands back: when it does, who brings it forward, and what it leaves behind. */
-#include "../pgw_stance.h"
+#include "../pgw_sched_idle.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -33,10 +33,10 @@ static void stay_on_one_cpu(void) {
 }
 
 /* Requests in quick succession until it stands back, be it for a moment. */
-static bool get_back(struct pgw_stance *stance) {
+static bool get_back(struct pgw_sched_idle *sched_idle) {
     for (int i = 0; i < MAX_LOOKS; i++) {
         for (int request = 0; request < 100; request++) {
-            pgw_stance_met(stance, 1);
+            pgw_sched_idle_met(sched_idle, 1);
         }
         usleep(LOOK_US);
         if (policy() == SCHED_IDLE) {
@@ -46,11 +46,11 @@ static bool get_back(struct pgw_stance *stance) {
     return false;
 }
 
-static void await_forward(const struct pgw_stance *stance) {
-    for (int i = 0; i < MAX_LOOKS && pgw_stance_is_back(stance); i++) {
+static void await_forward(const struct pgw_sched_idle *sched_idle) {
+    for (int i = 0; i < MAX_LOOKS && pgw_sched_idle_is_demoted(sched_idle); i++) {
         usleep(LOOK_US);
     }
-    assert_false(pgw_stance_is_back(stance));
+    assert_false(pgw_sched_idle_is_demoted(sched_idle));
     assert_int_equal(policy(), SCHED_OTHER);
 }
 
@@ -64,32 +64,32 @@ static void *child(void *forward) {
 }
 
 static void stands_back_and_rests(void **state) {
-    struct pgw_stance *stance = pgw_stance_open();
+    struct pgw_sched_idle *sched_idle = pgw_sched_idle_open();
     pthread_t thread;
     bool forward = false;
     (void)state;
-    assert_non_null(stance);
-    assert_false(pgw_stance_is_back(stance));
-    assert_true(get_back(stance));
+    assert_non_null(sched_idle);
+    assert_false(pgw_sched_idle_is_demoted(sched_idle));
+    assert_true(get_back(sched_idle));
     assert_int_equal(pthread_create(&thread, NULL, child, &forward), 0);
     pthread_join(thread, NULL);
     assert_true(forward);
-    await_forward(stance);
-    assert_true(get_back(stance));
-    pgw_stance_close(stance);
+    await_forward(sched_idle);
+    assert_true(get_back(sched_idle));
+    pgw_sched_idle_close(sched_idle);
     assert_int_equal(policy(), SCHED_OTHER);
 }
 
 static void slow_requests_change_nothing(void **state) {
-    struct pgw_stance *stance = pgw_stance_open();
+    struct pgw_sched_idle *sched_idle = pgw_sched_idle_open();
     (void)state;
-    assert_non_null(stance);
+    assert_non_null(sched_idle);
     for (int request = 0; request < 200; request++) {
-        pgw_stance_met(stance, 1);
+        pgw_sched_idle_met(sched_idle, 1);
         usleep(1000);
     }
-    assert_false(pgw_stance_is_back(stance));
-    pgw_stance_close(stance);
+    assert_false(pgw_sched_idle_is_demoted(sched_idle));
+    pgw_sched_idle_close(sched_idle);
 }
 
 static void *burn(void *stop) {
@@ -101,27 +101,27 @@ static void *burn(void *stop) {
 
 /* Runs on one CPU beside a program that never sleeps, as a queue's thread would. */
 static void *be_kept_waiting(void *unused) {
-    struct pgw_stance *stance;
+    struct pgw_sched_idle *sched_idle;
     pthread_t burner;
     atomic_bool stop = false;
     (void)unused;
     stay_on_one_cpu();
-    stance = pgw_stance_open();
-    assert_non_null(stance);
-    assert_true(get_back(stance));
+    sched_idle = pgw_sched_idle_open();
+    assert_non_null(sched_idle);
+    assert_true(get_back(sched_idle));
     assert_int_equal(pthread_create(&burner, NULL, burn, &stop), 0);
-    while (pgw_stance_is_back(stance)) {
+    while (pgw_sched_idle_is_demoted(sched_idle)) {
         /* wants to run, and cannot */
     }
     assert_int_equal(policy(), SCHED_OTHER);
     for (int request = 0; request < 1000; request++) {
-        pgw_stance_met(stance, 1);
+        pgw_sched_idle_met(sched_idle, 1);
     }
     usleep(20000);
-    assert_false(pgw_stance_is_back(stance)); /* not again at once */
+    assert_false(pgw_sched_idle_is_demoted(sched_idle)); /* not again at once */
     atomic_store(&stop, true);
     pthread_join(burner, NULL);
-    pgw_stance_close(stance);
+    pgw_sched_idle_close(sched_idle);
     return NULL;
 }
 
@@ -132,11 +132,11 @@ static void who_is_kept_waiting_comes_forward(void **state) {
     pthread_join(thread, NULL);
 }
 
-static void nobody_is_no_stance(void **state) {
+static void nobody_is_no_sched_idle(void **state) {
     (void)state;
-    pgw_stance_met(NULL, 1);
-    assert_false(pgw_stance_is_back(NULL));
-    pgw_stance_close(NULL);
+    pgw_sched_idle_met(NULL, 1);
+    assert_false(pgw_sched_idle_is_demoted(NULL));
+    pgw_sched_idle_close(NULL);
 }
 
 int main(void) {
@@ -144,9 +144,9 @@ int main(void) {
         cmocka_unit_test(stands_back_and_rests),
         cmocka_unit_test(slow_requests_change_nothing),
         cmocka_unit_test(who_is_kept_waiting_comes_forward),
-        cmocka_unit_test(nobody_is_no_stance),
+        cmocka_unit_test(nobody_is_no_sched_idle),
     };
-    if (!pgw_stance_possible()) {
+    if (!pgw_sched_idle_possible()) {
         print_message("skipped: needs CAP_SYS_NICE to come forward again\n");
         return 0;
     }

@@ -12,27 +12,27 @@
  * within milliseconds when it is kept waiting; it then stays there for a second, and for twice as
  * long each time that this happens again.
  */
-#ifndef PGW_STANCE_H
-#define PGW_STANCE_H
+#ifndef PGW_SCHED_IDLE_H
+#define PGW_SCHED_IDLE_H
 
 #include <stdbool.h>
 
-struct pgw_stance;
+struct pgw_sched_idle;
 
 /* May a thread of this process leave SCHED_IDLE again (CAP_SYS_NICE or RLIMIT_NICE)? Tried once. */
-bool pgw_stance_possible(void);
+bool pgw_sched_idle_possible(void);
 
 /* Of the calling thread, to be closed by it. NULL: not possible, its policy is not SCHED_OTHER, or
  * no memory: all the same to the functions below. */
-struct pgw_stance *pgw_stance_open(void);
+struct pgw_sched_idle *pgw_sched_idle_open(void);
 
 /* The thread woke up and found so many requests; costs a few nanoseconds. Its own thread only. */
-void pgw_stance_met(struct pgw_stance *stance, int requests);
+void pgw_sched_idle_met(struct pgw_sched_idle *sched_idle, int requests);
 
 /* Does the thread stand back? Any thread. */
-bool pgw_stance_is_back(const struct pgw_stance *stance);
+bool pgw_sched_idle_is_demoted(const struct pgw_sched_idle *sched_idle);
 
 /* Brings the thread forward for good. */
-void pgw_stance_close(struct pgw_stance *stance);
+void pgw_sched_idle_close(struct pgw_sched_idle *sched_idle);
 
 #endif

@@ -1,4 +1,4 @@
-#include "pgw_stance.h"
+#include "pgw_sched_idle.h"
 
 #include "pgw_affinity.h"
 
@@ -33,8 +33,8 @@ struct usage {
     uint64_t met;
 };
 
-struct pgw_stance {
-    struct pgw_stance *next;
+struct pgw_sched_idle {
+    struct pgw_sched_idle *next;
     pid_t thread;
     int schedstat;
     int stat;
@@ -55,14 +55,14 @@ struct pgw_stance {
 };
 
 /*
- * All stances of the process, and the one thread that watches them while there are any. It alone
+ * All classes of the process, and the one thread that watches them while there are any. It alone
  * sends threads back, so that none is kept waiting while it holds the lock.
  */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    struct pgw_stance *first;
-    int busy; /* stances that stand back or want to */
+    struct pgw_sched_idle *first;
+    int busy; /* classes that stand back or want to */
     int looks;
     bool sweep;
     bool watched;
@@ -93,15 +93,15 @@ static void find_out(void) {
     }
 }
 
-bool pgw_stance_possible(void) {
+bool pgw_sched_idle_possible(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_out);
     return possible;
 }
 
-static bool read_usage(const struct pgw_stance *stance, struct usage *usage) {
+static bool read_usage(const struct pgw_sched_idle *sched_idle, struct usage *usage) {
     char text[128];
-    ssize_t length = pread(stance->schedstat, text, sizeof text - 1, 0);
+    ssize_t length = pread(sched_idle->schedstat, text, sizeof text - 1, 0);
     if (length <= 0) {
         return false;
     }
@@ -109,14 +109,14 @@ static bool read_usage(const struct pgw_stance *stance, struct usage *usage) {
     char *after;
     usage->ran_ns = strtoull(text, &after, 10);
     usage->waited_ns = strtoull(after, NULL, 10);
-    usage->met = atomic_load_explicit(&stance->met, memory_order_relaxed);
+    usage->met = atomic_load_explicit(&sched_idle->met, memory_order_relaxed);
     return true;
 }
 
 /* "1234 (pgw-uring-0) R ...": does it want to run? */
-static bool is_runnable(const struct pgw_stance *stance) {
+static bool is_runnable(const struct pgw_sched_idle *sched_idle) {
     char text[128];
-    ssize_t length = pread(stance->stat, text, sizeof text - 1, 0);
+    ssize_t length = pread(sched_idle->stat, text, sizeof text - 1, 0);
     if (length <= 0) {
         return false;
     }
@@ -126,58 +126,58 @@ static bool is_runnable(const struct pgw_stance *stance) {
 }
 
 /* Under the lock. `at_fault`: it was kept waiting. */
-static void bring_forward(struct pgw_stance *stance, bool at_fault) {
+static void promote(struct pgw_sched_idle *sched_idle, bool at_fault) {
     uint64_t now = now_ns();
-    (void)set_policy(stance->thread, SCHED_OTHER);
-    if (!at_fault || now - stance->back_since_ns > LONG_NS) {
-        stance->pause_ns = MIN_PAUSE_NS;
+    (void)set_policy(sched_idle->thread, SCHED_OTHER);
+    if (!at_fault || now - sched_idle->back_since_ns > LONG_NS) {
+        sched_idle->pause_ns = MIN_PAUSE_NS;
     }
     if (at_fault) {
-        atomic_store_explicit(&stance->not_before_ns, now + stance->pause_ns, memory_order_relaxed);
-        if (stance->pause_ns < MAX_PAUSE_NS) {
-            stance->pause_ns *= 2;
+        atomic_store_explicit(&sched_idle->not_before_ns, now + sched_idle->pause_ns, memory_order_relaxed);
+        if (sched_idle->pause_ns < MAX_PAUSE_NS) {
+            sched_idle->pause_ns *= 2;
         }
     }
-    atomic_store_explicit(&stance->back, false, memory_order_release);
+    atomic_store_explicit(&sched_idle->back, false, memory_order_release);
     watch.busy--;
     watch.sweep = true;
 }
 
-static void look_at(struct pgw_stance *stance) {
-    struct usage before = stance->seen;
-    struct usage *now = &stance->seen;
-    if (!read_usage(stance, now)) {
-        bring_forward(stance, true);
+static void look_at(struct pgw_sched_idle *sched_idle) {
+    struct usage before = sched_idle->seen;
+    struct usage *now = &sched_idle->seen;
+    if (!read_usage(sched_idle, now)) {
+        promote(sched_idle, true);
         return;
     }
     uint64_t met = now->met - before.met;
     if (met > 0) {
-        stance->restful = 0;
+        sched_idle->restful = 0;
         if (now->waited_ns - before.waited_ns > met * MAX_WAIT_NS) {
-            bring_forward(stance, true);
+            promote(sched_idle, true);
         }
-    } else if (now->ran_ns == before.ran_ns && is_runnable(stance)) {
-        bring_forward(stance, true);
-    } else if (++stance->restful > RESTFUL_LOOKS) {
-        bring_forward(stance, false);
+    } else if (now->ran_ns == before.ran_ns && is_runnable(sched_idle)) {
+        promote(sched_idle, true);
+    } else if (++sched_idle->restful > RESTFUL_LOOKS) {
+        promote(sched_idle, false);
     }
 }
 
-static void send_back(struct pgw_stance *stance) {
-    stance->wants_back = false;
-    stance->restful = 0;
-    stance->back_since_ns = now_ns();
-    if (!read_usage(stance, &stance->seen) || set_policy(stance->thread, SCHED_IDLE) != 0) {
+static void send_back(struct pgw_sched_idle *sched_idle) {
+    sched_idle->wants_back = false;
+    sched_idle->restful = 0;
+    sched_idle->back_since_ns = now_ns();
+    if (!read_usage(sched_idle, &sched_idle->seen) || set_policy(sched_idle->thread, SCHED_IDLE) != 0) {
         watch.busy--;
         return;
     }
-    atomic_store_explicit(&stance->back, true, memory_order_release);
+    atomic_store_explicit(&sched_idle->back, true, memory_order_release);
 }
 
 static bool stands_back(pid_t thread) {
-    for (struct pgw_stance *stance = watch.first; stance != NULL; stance = stance->next) {
-        if (stance->thread == thread) {
-            return pgw_stance_is_back(stance);
+    for (struct pgw_sched_idle *sched_idle = watch.first; sched_idle != NULL; sched_idle = sched_idle->next) {
+        if (sched_idle->thread == thread) {
+            return pgw_sched_idle_is_demoted(sched_idle);
         }
     }
     return false;
@@ -200,11 +200,11 @@ static void bring_children_forward(void) {
 }
 
 static void look_at_all(void) {
-    for (struct pgw_stance *stance = watch.first; stance != NULL; stance = stance->next) {
-        if (stance->wants_back) {
-            send_back(stance);
-        } else if (pgw_stance_is_back(stance)) {
-            look_at(stance);
+    for (struct pgw_sched_idle *sched_idle = watch.first; sched_idle != NULL; sched_idle = sched_idle->next) {
+        if (sched_idle->wants_back) {
+            send_back(sched_idle);
+        } else if (pgw_sched_idle_is_demoted(sched_idle)) {
+            look_at(sched_idle);
         }
     }
     if (watch.sweep || ++watch.looks % LOOKS_TO_SWEEP == 0) {
@@ -217,7 +217,7 @@ static void *keep_watch(void *unused) {
     const struct timespec pause = {.tv_nsec = (long)LOOK_NS};
     (void)unused;
     (void)pgw_affinity_none();
-    pthread_setname_np(pthread_self(), "pgw-stance");
+    pthread_setname_np(pthread_self(), "pgw-sched_idle");
     pthread_mutex_lock(&watch.lock);
     while (watch.first != NULL) {
         if (watch.busy == 0 && !watch.sweep) {
@@ -255,101 +255,101 @@ static int open_proc(pid_t thread, const char *name) {
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static void free_stance(struct pgw_stance *stance) {
-    if (stance->schedstat >= 0) {
-        close(stance->schedstat);
+static void free_sched_idle(struct pgw_sched_idle *sched_idle) {
+    if (sched_idle->schedstat >= 0) {
+        close(sched_idle->schedstat);
     }
-    if (stance->stat >= 0) {
-        close(stance->stat);
+    if (sched_idle->stat >= 0) {
+        close(sched_idle->stat);
     }
-    free(stance);
+    free(sched_idle);
 }
 
-struct pgw_stance *pgw_stance_open(void) {
-    if (!pgw_stance_possible() || sched_getscheduler(0) != SCHED_OTHER) {
+struct pgw_sched_idle *pgw_sched_idle_open(void) {
+    if (!pgw_sched_idle_possible() || sched_getscheduler(0) != SCHED_OTHER) {
         return NULL;
     }
-    struct pgw_stance *stance = calloc(1, sizeof *stance);
-    if (stance == NULL) {
+    struct pgw_sched_idle *sched_idle = calloc(1, sizeof *sched_idle);
+    if (sched_idle == NULL) {
         return NULL;
     }
-    stance->thread = (pid_t)syscall(SYS_gettid);
-    stance->schedstat = open_proc(stance->thread, "schedstat");
-    stance->stat = open_proc(stance->thread, "stat");
-    stance->pause_ns = MIN_PAUSE_NS;
-    bool entered = stance->stat >= 0 && read_usage(stance, &stance->seen);
+    sched_idle->thread = (pid_t)syscall(SYS_gettid);
+    sched_idle->schedstat = open_proc(sched_idle->thread, "schedstat");
+    sched_idle->stat = open_proc(sched_idle->thread, "stat");
+    sched_idle->pause_ns = MIN_PAUSE_NS;
+    bool entered = sched_idle->stat >= 0 && read_usage(sched_idle, &sched_idle->seen);
     pthread_mutex_lock(&watch.lock);
     if (entered && !watch.watched) {
         watch.watched = start_watch();
     }
     entered = entered && watch.watched;
     if (entered) {
-        stance->next = watch.first;
-        watch.first = stance;
+        sched_idle->next = watch.first;
+        watch.first = sched_idle;
     }
     pthread_mutex_unlock(&watch.lock);
     if (!entered) {
-        free_stance(stance);
+        free_sched_idle(sched_idle);
         return NULL;
     }
-    return stance;
+    return sched_idle;
 }
 
-static void ask_to_stand_back(struct pgw_stance *stance) {
+static void ask_to_demote(struct pgw_sched_idle *sched_idle) {
     pthread_mutex_lock(&watch.lock);
-    if (!stance->wants_back) {
-        stance->wants_back = true;
+    if (!sched_idle->wants_back) {
+        sched_idle->wants_back = true;
         watch.busy++;
         pthread_cond_signal(&watch.changed);
     }
     pthread_mutex_unlock(&watch.lock);
 }
 
-static void consider(struct pgw_stance *stance) {
+static void consider(struct pgw_sched_idle *sched_idle) {
     uint64_t now = now_ns();
-    bool quick = now - stance->counted_since_ns < QUICK_NS;
-    stance->counted = 0;
-    stance->counted_since_ns = now;
-    if (quick && now >= atomic_load_explicit(&stance->not_before_ns, memory_order_relaxed)) {
-        ask_to_stand_back(stance);
+    bool quick = now - sched_idle->counted_since_ns < QUICK_NS;
+    sched_idle->counted = 0;
+    sched_idle->counted_since_ns = now;
+    if (quick && now >= atomic_load_explicit(&sched_idle->not_before_ns, memory_order_relaxed)) {
+        ask_to_demote(sched_idle);
     }
 }
 
-void pgw_stance_met(struct pgw_stance *stance, int requests) {
-    if (stance == NULL) {
+void pgw_sched_idle_met(struct pgw_sched_idle *sched_idle, int requests) {
+    if (sched_idle == NULL) {
         return;
     }
-    uint64_t met = atomic_load_explicit(&stance->met, memory_order_relaxed);
-    atomic_store_explicit(&stance->met, met + (uint64_t)requests, memory_order_relaxed);
-    stance->counted += requests;
-    if (stance->counted >= REQUESTS && !atomic_load_explicit(&stance->back, memory_order_relaxed)) {
-        consider(stance);
+    uint64_t met = atomic_load_explicit(&sched_idle->met, memory_order_relaxed);
+    atomic_store_explicit(&sched_idle->met, met + (uint64_t)requests, memory_order_relaxed);
+    sched_idle->counted += requests;
+    if (sched_idle->counted >= REQUESTS && !atomic_load_explicit(&sched_idle->back, memory_order_relaxed)) {
+        consider(sched_idle);
     }
 }
 
-bool pgw_stance_is_back(const struct pgw_stance *stance) {
-    return stance != NULL && atomic_load_explicit(&stance->back, memory_order_acquire);
+bool pgw_sched_idle_is_demoted(const struct pgw_sched_idle *sched_idle) {
+    return sched_idle != NULL && atomic_load_explicit(&sched_idle->back, memory_order_acquire);
 }
 
-void pgw_stance_close(struct pgw_stance *stance) {
-    if (stance == NULL) {
+void pgw_sched_idle_close(struct pgw_sched_idle *sched_idle) {
+    if (sched_idle == NULL) {
         return;
     }
     (void)set_policy(0, SCHED_OTHER);
     pthread_mutex_lock(&watch.lock);
-    if (stance->wants_back) {
+    if (sched_idle->wants_back) {
         watch.busy--;
     }
-    if (pgw_stance_is_back(stance)) {
-        bring_forward(stance, false);
+    if (pgw_sched_idle_is_demoted(sched_idle)) {
+        promote(sched_idle, false);
     }
-    for (struct pgw_stance **link = &watch.first; *link != NULL; link = &(*link)->next) {
-        if (*link == stance) {
-            *link = stance->next;
+    for (struct pgw_sched_idle **link = &watch.first; *link != NULL; link = &(*link)->next) {
+        if (*link == sched_idle) {
+            *link = sched_idle->next;
             break;
         }
     }
     pthread_cond_signal(&watch.changed);
     pthread_mutex_unlock(&watch.lock);
-    free_stance(stance);
+    free_sched_idle(sched_idle);
 }
