@@ -7,8 +7,8 @@
  * turns, on two at the same time. So a thread leaves its CPU when it answers several large requests
  * at once, since their program was ahead of it, and comes back when it has met none for a while.
  *
- * Threads inherit the affinity of who starts them. Those that a queue's thread may start therefore say
- * that they have none, first of all.
+ * Threads inherit the affinity of who starts them. Those that a queue's thread may start therefore
+ * say that they have none, first of all.
  */
 #ifndef PGW_AFFINITY_H
 #define PGW_AFFINITY_H

@@ -133,7 +133,8 @@ static void promote(struct pgw_sched_idle *sched_idle, bool at_fault) {
         sched_idle->pause_ns = MIN_PAUSE_NS;
     }
     if (at_fault) {
-        atomic_store_explicit(&sched_idle->not_before_ns, now + sched_idle->pause_ns, memory_order_relaxed);
+        atomic_store_explicit(&sched_idle->not_before_ns, now + sched_idle->pause_ns,
+                              memory_order_relaxed);
         if (sched_idle->pause_ns < MAX_PAUSE_NS) {
             sched_idle->pause_ns *= 2;
         }
@@ -167,7 +168,8 @@ static void send_back(struct pgw_sched_idle *sched_idle) {
     sched_idle->wants_back = false;
     sched_idle->restful = 0;
     sched_idle->back_since_ns = now_ns();
-    if (!read_usage(sched_idle, &sched_idle->seen) || set_policy(sched_idle->thread, SCHED_IDLE) != 0) {
+    if (!read_usage(sched_idle, &sched_idle->seen) ||
+        set_policy(sched_idle->thread, SCHED_IDLE) != 0) {
         watch.busy--;
         return;
     }
@@ -175,7 +177,8 @@ static void send_back(struct pgw_sched_idle *sched_idle) {
 }
 
 static bool stands_back(pid_t thread) {
-    for (struct pgw_sched_idle *sched_idle = watch.first; sched_idle != NULL; sched_idle = sched_idle->next) {
+    for (struct pgw_sched_idle *sched_idle = watch.first; sched_idle != NULL;
+         sched_idle = sched_idle->next) {
         if (sched_idle->thread == thread) {
             return pgw_sched_idle_is_demoted(sched_idle);
         }
@@ -200,7 +203,8 @@ static void bring_children_forward(void) {
 }
 
 static void look_at_all(void) {
-    for (struct pgw_sched_idle *sched_idle = watch.first; sched_idle != NULL; sched_idle = sched_idle->next) {
+    for (struct pgw_sched_idle *sched_idle = watch.first; sched_idle != NULL;
+         sched_idle = sched_idle->next) {
         if (sched_idle->wants_back) {
             send_back(sched_idle);
         } else if (pgw_sched_idle_is_demoted(sched_idle)) {
@@ -322,7 +326,8 @@ void pgw_sched_idle_met(struct pgw_sched_idle *sched_idle, int requests) {
     uint64_t met = atomic_load_explicit(&sched_idle->met, memory_order_relaxed);
     atomic_store_explicit(&sched_idle->met, met + (uint64_t)requests, memory_order_relaxed);
     sched_idle->counted += requests;
-    if (sched_idle->counted >= REQUESTS && !atomic_load_explicit(&sched_idle->back, memory_order_relaxed)) {
+    if (sched_idle->counted >= REQUESTS &&
+        !atomic_load_explicit(&sched_idle->back, memory_order_relaxed)) {
         consider(sched_idle);
     }
 }

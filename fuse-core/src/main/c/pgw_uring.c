@@ -23,10 +23,10 @@
 struct pgw_uring {
     struct io_uring ring;
     struct pgw_uring_geometry geometry;
-    struct iovec (*areas)[2];  /* header and payload of each slot, as REGISTER wants them */
-    int fetching;              /* slots that are the kernel's */
-    int left;                  /* requests of an earlier process in the box's first half */
-    bool ended;                /* the kernel said that the connection is gone */
+    struct iovec (*areas)[2];          /* header and payload of each slot, as REGISTER wants them */
+    int fetching;                      /* slots that are the kernel's */
+    int left;                          /* requests of an earlier process in the box's first half */
+    bool ended;                        /* the kernel said that the connection is gone */
     struct pgw_affinity affinity;      /* of the queue's thread */
     struct pgw_sched_idle *sched_idle; /* of the same; may be NULL */
     int wake_fd;

@@ -26,10 +26,10 @@ struct pgw_uring_geometry {
     int depth;      /* slots */
     char *memory;   /* of the slots, one behind the other; borrowed until closed */
     size_t payload_bytes;
-    bool demote; /* the thread may stand back, see pgw_sched_idle.h */
-    bool kept;       /* memory and connection outlive this process */
-    bool taken;      /* the memory holds what an earlier process left, at the same address */
-    int32_t *box;    /* 2 * depth numbers: slots that are ready, then slots to commit; borrowed */
+    bool demote;  /* the thread may stand back, see pgw_sched_idle.h */
+    bool kept;    /* memory and connection outlive this process */
+    bool taken;   /* the memory holds what an earlier process left, at the same address */
+    int32_t *box; /* 2 * depth numbers: slots that are ready, then slots to commit; borrowed */
 };
 
 struct pgw_uring;

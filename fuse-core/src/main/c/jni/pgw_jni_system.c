@@ -1,13 +1,13 @@
 /* Natives of io.posixgateway.fuse.jni.Native: memory, descriptors, mounts, sockets, /dev/fuse. */
 #include "pgw_jni.h"
 
+#include "pgw_affinity.h"
 #include "pgw_beneath.h"
 #include "pgw_device.h"
 #include "pgw_layout.h"
 #include "pgw_lock.h"
 #include "pgw_memory.h"
 #include "pgw_mount.h"
-#include "pgw_affinity.h"
 #include "pgw_socket.h"
 #include "pgw_wake.h"
 

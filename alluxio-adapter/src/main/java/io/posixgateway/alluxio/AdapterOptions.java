@@ -2,8 +2,8 @@ package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.CachePolicy.Consistency;
-import io.posixgateway.alluxio.cache.PathPolicies;
 import io.posixgateway.alluxio.cache.GroupAccess;
+import io.posixgateway.alluxio.cache.PathPolicies;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.data.BlockFiles;

@@ -338,7 +338,9 @@ public final class AlluxioFileSystem implements FileSystem {
             if (open != null) {
                 return open.read(request, offset, writer);
             }
-            return volume.takenOver() && !directoryNumbers.issuedHere(handle) ? VolumeContext.absent(request) : -Errno.EBADF;
+            return volume.takenOver() && !directoryNumbers.issuedHere(handle)
+                    ? VolumeContext.absent(request)
+                    : -Errno.EBADF;
         } catch (StoreException e) {
             return failures.answer("readdir", e);
         }

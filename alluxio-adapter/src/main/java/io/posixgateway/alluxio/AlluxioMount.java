@@ -91,14 +91,14 @@ public final class AlluxioMount {
     }
 
     /** The same with another clock. */
-    public static AlluxioFileSystem openPersistent(AlluxioOptions alluxio, AdapterOptions options, Opening how, Clock clock)
-            throws StoreException {
+    public static AlluxioFileSystem openPersistent(
+            AlluxioOptions alluxio, AdapterOptions options, Opening how, Clock clock) throws StoreException {
         return openPersistent(alluxio, options, how, Shared.ofOne(clock));
     }
 
     /** The same beside other volumes of this process. */
-    public static AlluxioFileSystem openPersistent(AlluxioOptions alluxio, AdapterOptions options, Opening how, Shared shared)
-            throws StoreException {
+    public static AlluxioFileSystem openPersistent(
+            AlluxioOptions alluxio, AdapterOptions options, Opening how, Shared shared) throws StoreException {
         Store client = how.client();
         VolumeStateDir folder = folder(options, client);
         try {

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio;
 
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.DirectoryTimes;
-import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.Store;

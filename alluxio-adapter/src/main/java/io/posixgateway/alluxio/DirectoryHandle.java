@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.cache.ReaddirPrefetch;
 import io.posixgateway.alluxio.cache.Listings;
+import io.posixgateway.alluxio.cache.ReaddirPrefetch;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Attr;
+import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.ListingPage;
 import io.posixgateway.alluxio.inode.ListingPass;

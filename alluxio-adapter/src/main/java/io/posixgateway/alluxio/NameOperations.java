@@ -1,20 +1,20 @@
 package io.posixgateway.alluxio;
 
 import io.posixgateway.alluxio.cache.DirectoryTimes;
-import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.NameChange;
-import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Dentries;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.inode.Attr;
+import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.PathLocks;
-import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.RenameLog;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.write.DirtyFiles;
-import io.posixgateway.alluxio.write.PendingCreate;
 import io.posixgateway.alluxio.write.NameReservations;
+import io.posixgateway.alluxio.write.PendingCreate;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
@@ -481,9 +481,12 @@ final class NameOperations {
             return child;
         };
         if (!child.isDirectory()) {
-            return pathLocks.shared(from.directory, () -> pathLocks.shared(to.directory, () -> pathLocks.exclusive(child, work)));
+            return pathLocks.shared(
+                    from.directory, () -> pathLocks.shared(to.directory, () -> pathLocks.exclusive(child, work)));
         }
-        return from.equals(to) ? pathLocks.exclusive(child, work) : pathLocks.rename(child, to.directory, to.name, work);
+        return from.equals(to)
+                ? pathLocks.exclusive(child, work)
+                : pathLocks.rename(child, to.directory, to.name, work);
     }
 
     /** The name stays in listings meanwhile. */

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.data.BlockFiles;
 import io.posixgateway.alluxio.data.FileReader;
 import io.posixgateway.alluxio.inode.Attr;

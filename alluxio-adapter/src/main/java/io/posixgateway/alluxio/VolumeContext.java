@@ -1,39 +1,39 @@
 package io.posixgateway.alluxio;
 
-import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.CachePolicy;
-import io.posixgateway.alluxio.cache.PathPolicies;
-import io.posixgateway.alluxio.cache.TempNames;
-import io.posixgateway.alluxio.cache.ListingPrefetcher;
+import io.posixgateway.alluxio.cache.DirectoryTimes;
 import io.posixgateway.alluxio.cache.KernelInvalidator;
-import io.posixgateway.alluxio.cache.ReaddirPrefetch;
+import io.posixgateway.alluxio.cache.ListingPrefetcher;
 import io.posixgateway.alluxio.cache.Locations;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.cache.MovedPaths;
+import io.posixgateway.alluxio.cache.PathPolicies;
+import io.posixgateway.alluxio.cache.ReaddirPrefetch;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.data.FileReaders;
 import io.posixgateway.alluxio.data.Passthrough;
-import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.alluxio.recovery.CreationLog;
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
-import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.KnownAlluxio;
 import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RetryQueue;
-import io.posixgateway.alluxio.recovery.VolumeStateDir;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.VolumeJournal;
+import io.posixgateway.alluxio.recovery.VolumeStateDir;
+import io.posixgateway.alluxio.write.Committer;
 import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.alluxio.write.DirtyFileRecovery;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.alluxio.write.FileReplacer;
-import io.posixgateway.alluxio.write.Committer;
 import io.posixgateway.alluxio.write.NameReservations;
 import io.posixgateway.alluxio.write.SpoolFolder;
 import io.posixgateway.fuse.jni.UnpinnedThread;
@@ -121,8 +121,8 @@ final class VolumeContext implements AutoCloseable {
         this.table =
                 new InodeTable(place.rootPath, place.rootId, options.cacheEntries(), bytes, options.names(), clock);
         this.cachePolicy = options.cachePolicy(clock);
-        this.attrDecoder = new AttrDecoder(
-                idMapper, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
+        this.attrDecoder =
+                new AttrDecoder(idMapper, options.uid(), options.gid(), options.groupAccess(), options.umask(), bytes);
         this.metadata = new Metadata(store, table, cachePolicy, attrDecoder, invalidator);
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new ListingPrefetcher(metadata);
@@ -180,7 +180,8 @@ final class VolumeContext implements AutoCloseable {
         if (blockFolder != null) {
             readers.learned(blockFolder);
         }
-        DirtyFileRecovery recovery = new DirtyFileRecovery(alluxio, metadata, table, attrDecoder, spool, folder.nodes());
+        DirtyFileRecovery recovery =
+                new DirtyFileRecovery(alluxio, metadata, table, attrDecoder, spool, folder.nodes());
         boolean unfinished = replacer.inherit();
         boolean waits = recovery.begin(goesOn, dirtyFiles) || unfinished;
         dirtyFiles.withheld().add(journal, table);

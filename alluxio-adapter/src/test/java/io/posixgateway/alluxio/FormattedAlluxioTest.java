@@ -238,7 +238,8 @@ class FormattedAlluxioTest {
                 OpenFile reader = second.open("/innocent");
                 assertThat(reader.readText()).isEqualTo(NEW);
                 second.kill();
-                try (MemoryMount third = MemoryMount.of(after.connect()).openPersistent(folder.resolve("third"), second)) {
+                try (MemoryMount third =
+                        MemoryMount.of(after.connect()).openPersistent(folder.resolve("third"), second)) {
                     isStale(third.inherited(old)::readText);
                     assertThat(third.inherited(reader).readText()).isEqualTo(NEW);
                     assertThat(third.lookup("/innocent").id())
@@ -266,7 +267,8 @@ class FormattedAlluxioTest {
             try (MemoryMount second = MemoryMount.of(after.connect()).openPersistent(folder.resolve("second"), first)) {
                 isStale(second.inherited(old)::readText);
                 second.kill();
-                try (MemoryMount third = MemoryMount.of(after.connect()).openPersistent(folder.resolve("third"), second)) {
+                try (MemoryMount third =
+                        MemoryMount.of(after.connect()).openPersistent(folder.resolve("third"), second)) {
                     for (int i = 0; i < 8; i++) {
                         assertThat(third.lookup("/file" + i).id()).isNotEqualTo(node);
                         assertThat(third.read("/file" + i)).isEqualTo(NEW);

@@ -3,10 +3,10 @@ package io.posixgateway.alluxio;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.NameCodec;
-import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.ListingPage;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.ManualClock;
 import java.nio.charset.StandardCharsets;

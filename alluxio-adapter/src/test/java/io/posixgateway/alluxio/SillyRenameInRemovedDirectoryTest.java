@@ -74,7 +74,8 @@ class SillyRenameInRemovedDirectoryTest {
     /** Returns when the program is through, or waits for those who go by a path that it takes away. */
     private static void isThroughOrWaits(AsyncCall program) throws Exception {
         Eventually.holds(
-                "it is through, or waits", () -> program.isDone() || Stacks.threadsIn(PathLocks.class, "awaitTrue") > 0);
+                "it is through, or waits",
+                () -> program.isDone() || Stacks.threadsIn(PathLocks.class, "awaitTrue") > 0);
     }
 
     @Test

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.NameCodec;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.recovery.VolumeStateDir;
 import io.posixgateway.fuse.time.ManualClock;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.spi.Name;
@@ -35,7 +35,8 @@ public final class AttrDecoder {
      * @param umask bits taken off every file's permissions, and off what was added
      * @param bytes of the table whose inodes will have the attributes
      */
-    public AttrDecoder(IdMapper idMapper, int uid, int gid, GroupAccess groupAccess, int umask, MemoryAccounting bytes) {
+    public AttrDecoder(
+            IdMapper idMapper, int uid, int gid, GroupAccess groupAccess, int umask, MemoryAccounting bytes) {
         this.idMapper = idMapper;
         this.uid = uid;
         this.gid = gid;

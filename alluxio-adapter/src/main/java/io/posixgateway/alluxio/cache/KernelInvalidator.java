@@ -158,7 +158,8 @@ public final class KernelInvalidator implements AutoCloseable {
 
     /** The same where the notification of a change still waits, such as for pages of other files that Alluxio is asked for. */
     public void tellLength(long node) {
-        // In this order, which is that in which a notification goes through them: else one between them would be missed.
+        // In this order, which is that in which a notification goes through them: else one between them would be
+        // missed.
         if (waiting.isEmpty() && telling.isEmpty()) {
             return;
         }

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Attr;
+import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import org.jspecify.annotations.Nullable;

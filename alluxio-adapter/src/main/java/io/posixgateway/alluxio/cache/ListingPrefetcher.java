@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Attr;
+import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.LongMap;
 import io.posixgateway.fuse.jni.UnpinnedThread;

@@ -5,8 +5,8 @@ import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.PathLimit;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Attr;
+import io.posixgateway.alluxio.inode.Dentries;
 import io.posixgateway.alluxio.inode.Generation;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
@@ -47,7 +47,11 @@ public final class Metadata {
     private final CacheCounts nameCounts = new CacheCounts();
 
     public Metadata(
-            Store store, InodeTable table, PathPolicies cachePolicy, AttrDecoder reader, KernelInvalidator invalidator) {
+            Store store,
+            InodeTable table,
+            PathPolicies cachePolicy,
+            AttrDecoder reader,
+            KernelInvalidator invalidator) {
         this.store = store;
         this.table = table;
         this.cachePolicy = cachePolicy;
@@ -221,7 +225,8 @@ public final class Metadata {
 
     /** Is what was said of one of these paths, where the file was and where it is, of yesterday? Null: it is not known, or nowhere. */
     private boolean hasMoved(long issued, @Nullable String before, @Nullable String now) throws StoreException {
-        return pathLocks.directoryMovedSince(issued, before) || (now != null && pathLocks.directoryMovedSince(issued, now));
+        return pathLocks.directoryMovedSince(issued, before)
+                || (now != null && pathLocks.directoryMovedSince(issued, now));
     }
 
     /** Did this mount take its name, and is it at no hidden one? Then Alluxio has it no more, and its path may be another's. */

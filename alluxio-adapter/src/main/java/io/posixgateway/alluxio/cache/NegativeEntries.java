@@ -22,8 +22,9 @@ public final class NegativeEntries {
     /** Is the name missing where all names are known, and still believed? Never waits. */
     public boolean known(Inode directory, Name name) {
         Dentries dentries = directory.dentries();
-        long left =
-                dentries.complete() ? leftNanos(directory, cachePolicy.of(directory, name), dentries.completeNanos()) : 0;
+        long left = dentries.complete()
+                ? leftNanos(directory, cachePolicy.of(directory, name), dentries.completeNanos())
+                : 0;
         if (left <= 0) {
             return false;
         }

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.cache.CachePolicy.Consistency;
-import io.posixgateway.alluxio.inode.PathMap;
 import io.posixgateway.alluxio.inode.Inode;
+import io.posixgateway.alluxio.inode.PathMap;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
 import java.util.HashMap;

@@ -108,8 +108,7 @@ final class InfoCommand implements Callable<Integer> {
             out.println("blocks      " + info.getBlocksCount() + " of up to "
                     + NumberFormats.size((double) info.getBlockBytes()));
         }
-        for (PathInfoReply.Block block :
-                info.getBlocksList().subList(0, Math.min(MAX_BLOCKS, info.getBlocksCount()))) {
+        for (PathInfoReply.Block block : info.getBlocksList().subList(0, Math.min(MAX_BLOCKS, info.getBlocksCount()))) {
             out.println("  " + block.getId() + "  " + block.getLengthBytes() + "  "
                     + (block.getWorkersCount() == 0 ? "in no worker" : String.join("; ", block.getWorkersList())));
         }

@@ -2,9 +2,9 @@ package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.service.FileSystemFactory;
+import io.posixgateway.alluxio.service.JvmWarmup;
 import io.posixgateway.alluxio.service.Logging;
 import io.posixgateway.alluxio.service.OutOfMemory;
-import io.posixgateway.alluxio.service.JvmWarmup;
 import java.io.PrintWriter;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.BlockFolderRules;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.alluxio.service.ServiceException;

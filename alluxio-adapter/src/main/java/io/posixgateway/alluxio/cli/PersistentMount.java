@@ -4,14 +4,14 @@ import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.control.AttachRequest;
 import io.posixgateway.alluxio.control.Cluster;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.BypassEndpoint;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.KeeperClient;
 import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.alluxio.service.KeeperWatch;
 import io.posixgateway.alluxio.service.MountOptions;
-import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.alluxio.service.ServedVolume;
+import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.alluxio.service.Volumes;
 import io.posixgateway.fuse.time.Clock;
 import java.io.File;
@@ -119,7 +119,11 @@ final class PersistentMount {
      * @param name first column of /proc/mounts
      */
     void serve(
-            String name, FileSystemFactory source, AlluxioOptions place, OptionValues options, Map<String, String> given)
+            String name,
+            FileSystemFactory source,
+            AlluxioOptions place,
+            OptionValues options,
+            Map<String, String> given)
             throws ServiceException, KeeperException {
         if (own && !answers()) {
             startKeeper();

@@ -1,11 +1,11 @@
 package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.options.OptionException;
-import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.BlockFolderRules;
+import io.posixgateway.alluxio.service.FileSystemFactory;
 import io.posixgateway.alluxio.service.GatewayService;
-import io.posixgateway.alluxio.service.RateCeilings;
 import io.posixgateway.alluxio.service.JvmWarmup;
+import io.posixgateway.alluxio.service.RateCeilings;
 import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;

@@ -100,7 +100,8 @@ final class BlockReadCall extends ClientCall.Listener<InputStream> implements Au
      * @param heardOf run whenever something came
      * @param silentMillis most time without anything
      */
-    void read(StoreReader.ScatterTarget into, CancellableCall waiting, Runnable heardOf, long silentMillis) throws IOException {
+    void read(StoreReader.ScatterTarget into, CancellableCall waiting, Runnable heardOf, long silentMillis)
+            throws IOException {
         waiting.cancelBy(this::giveUp);
         synchronized (this) {
             rooms = into;

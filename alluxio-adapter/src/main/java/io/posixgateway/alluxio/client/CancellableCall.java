@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
  * <p>A call of ours is cancelled then; in a call of Alluxio's library the thread is interrupted.
  */
 final class CancellableCall {
-    private static final Runnable NOTHING = () -> {};
-
     // Guarded by this.
     private @Nullable Runnable cancellation;
     private boolean interrupts;
@@ -31,7 +29,7 @@ final class CancellableCall {
 
     /** As {@link #begin}, for a call that is given up by what {@link #cancelBy} says from then on. */
     synchronized void beginCancellable(boolean mayMove) {
-        cancellation = NOTHING;
+        cancellation = () -> {};
         interrupts = false;
         movable = mayMove;
     }

@@ -212,7 +212,11 @@ final class RangeReader {
         }
     }
 
-    private void read(ReadWorkerSelector choice, ReadWorkerSelector.Place place, ReadRequest request, StoreReader.ScatterTarget rooms)
+    private void read(
+            ReadWorkerSelector choice,
+            ReadWorkerSelector.Place place,
+            ReadRequest request,
+            StoreReader.ScatterTarget rooms)
             throws IOException {
         try (WorkerConnection.Use use =
                 connections.of(place.address()).use(choice.call(), WorkerConnection.LIMIT_NANOS)) {

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
@@ -40,7 +40,8 @@ final class RemoteReader implements AutoCloseable {
     private volatile boolean streams;
 
     /** @param helpers fetch chunks ahead */
-    RemoteReader(Opener opener, long lengthBytes, long readAheadBytes, BufferBudget budget, BestEffortExecutor helpers) {
+    RemoteReader(
+            Opener opener, long lengthBytes, long readAheadBytes, BufferBudget budget, BestEffortExecutor helpers) {
         this.opener = opener;
         this.lengthBytes = lengthBytes;
         this.window = new ReadAheadWindow(lengthBytes, readAheadBytes, budget);
@@ -133,7 +134,9 @@ final class RemoteReader implements AutoCloseable {
 
     private int readRange(long at, ByteBuffer into) throws StoreException {
         StoreReader open = source;
-        return open != null && open.rangeAvailable(at) > 0 ? open.readRange(at, StoreReader.ScatterTarget.of(into)) : -1;
+        return open != null && open.rangeAvailable(at) > 0
+                ? open.readRange(at, StoreReader.ScatterTarget.of(into))
+                : -1;
     }
 
     /** @param goesOn is what follows wanted next? */

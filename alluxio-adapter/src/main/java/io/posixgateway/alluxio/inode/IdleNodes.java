@@ -30,7 +30,13 @@ final class IdleNodes implements CacheBudget.Member {
      * @param most nodes of the table
      * @param drop takes a node out of the table; false: it is in use, or leads to others
      */
-    IdleNodes(int most, MemoryAccounting bytes, InodeMap nodes, PruneCandidates pruneCandidates, Clock clock, Predicate<Inode> drop) {
+    IdleNodes(
+            int most,
+            MemoryAccounting bytes,
+            InodeMap nodes,
+            PruneCandidates pruneCandidates,
+            Clock clock,
+            Predicate<Inode> drop) {
         this.most = most;
         this.bytes = bytes;
         this.budget = bytes.budget();
@@ -72,7 +78,10 @@ final class IdleNodes implements CacheBudget.Member {
 
     private boolean isTooMuch() {
         int size = nodes.size();
-        return size > most || bytes.tooMany(size) || budget.isTooMuch(bytes.sum(size)) || pruneCandidates.isTooMuch(size);
+        return size > most
+                || bytes.tooMany(size)
+                || budget.isTooMuch(bytes.sum(size))
+                || pruneCandidates.isTooMuch(size);
     }
 
     private int fresh() {

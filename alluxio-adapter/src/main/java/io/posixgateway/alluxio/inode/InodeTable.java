@@ -51,7 +51,8 @@ public final class InodeTable {
      * @param bytes of this table alone; what the attributes of its inodes take is counted there
      * @param names between the names here and those in Alluxio's paths, where the under file system takes all that Alluxio takes
      */
-    public InodeTable(String rootPath, long rootFileId, int most, MemoryAccounting bytes, NameCodec names, Clock clock) {
+    public InodeTable(
+            String rootPath, long rootFileId, int most, MemoryAccounting bytes, NameCodec names, Clock clock) {
         this.names = names;
         this.rootPath = rootPath.equals("/") ? "" : rootPath;
         this.most = most;

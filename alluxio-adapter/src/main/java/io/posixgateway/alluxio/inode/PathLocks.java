@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Keeps what takes a path away (a rename, a removal) apart from what goes by that path. Any thread.
  *
  * <p>What changes something by a path stays ({@link #shared}) from before the path is asked for until all is done. What takes
- * a path away moves ({@link #move}): it waits for those who stay there or below, and who come later wait for it. One
+ * a path away moves ({@link #exclusive}): it waits for those who stay there or below, and who come later wait for it. One
  * directory is renamed at a time, and none is removed meanwhile above or below of where that was, or will be; so whoever moves
  * one need not stay above it. Without that a worker of Alluxio that is writing would make a renamed directory anew in the
  * under file system, and a commit would give a removed file its name back.

@@ -62,7 +62,8 @@ final class JournalFile {
      */
     record Disk(@Nullable Reserve reserve, boolean isLocked, Executor waiting, Steps steps) {
         static Disk of(@Nullable Reserve reserve, boolean isLocked) {
-            return new Disk(reserve, isLocked, task -> new UnpinnedThread(task, "journal-compaction").start(), step -> {});
+            return new Disk(
+                    reserve, isLocked, task -> new UnpinnedThread(task, "journal-compaction").start(), step -> {});
         }
     }
 

@@ -35,7 +35,8 @@ public final class VolumeStateDir implements AutoCloseable {
     private final BackingFileLog passthrough;
     private final PageCacheVersions pages;
 
-    private VolumeStateDir(Path path, VolumeLock lock, NodeIdRemapLog nodes, VolumeJournal journal, BackingFileLog passthrough) {
+    private VolumeStateDir(
+            Path path, VolumeLock lock, NodeIdRemapLog nodes, VolumeJournal journal, BackingFileLog passthrough) {
         this.path = path;
         this.lock = lock;
         this.nodes = nodes;

@@ -142,7 +142,8 @@ final class FileTree {
     private int renameInto(List<Name> from, String path, long newParent, Name newName) throws TreeException {
         try (Held held = new Held()) {
             long parent = held.nodeOf(parents(from), path);
-            return files.rename(InternalRequest.INSTANCE, parent, last(from), newParent, newName, Stat.RENAME_NOREPLACE);
+            return files.rename(
+                    InternalRequest.INSTANCE, parent, last(from), newParent, newName, Stat.RENAME_NOREPLACE);
         } catch (TreeException e) {
             return -e.errno();
         }

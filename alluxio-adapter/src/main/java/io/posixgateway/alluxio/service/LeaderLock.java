@@ -42,7 +42,8 @@ final class LeaderLock implements AutoCloseable {
         try {
             file.close();
         } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(LeaderLock.class).warn("Releasing the leader lock failed: {}", e.toString());
+            org.slf4j.LoggerFactory.getLogger(LeaderLock.class)
+                    .warn("Releasing the leader lock failed: {}", e.toString());
         }
     }
 }

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.service;
 
 import io.posixgateway.fuse.session.FuseSession;
-import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.MountException;
+import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.time.Clock;
 import java.util.List;

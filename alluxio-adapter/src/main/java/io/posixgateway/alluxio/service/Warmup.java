@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.service;
 
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.LoadState;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.service.ServiceException.Kind;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.AttrDecoder;
+import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
@@ -47,7 +47,8 @@ final class AttributeCommits {
         settleTime(dirtyFile);
         if (dirtyFile.unsent == Unsent.TIME) {
             store.change(
-                    path, new Store.Change(null, null, null, dirtyFile.attr.raw().xattrs()));
+                    path,
+                    new Store.Change(null, null, null, dirtyFile.attr.raw().xattrs()));
             dirtyFile.unsent = Unsent.NOTHING;
         }
     }

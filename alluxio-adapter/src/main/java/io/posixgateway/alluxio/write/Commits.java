@@ -105,7 +105,8 @@ final class Commits {
         } finally {
             boolean lost = dirtyFile.is(Phase.LOST);
             if (lost || dirtyFile.isIncomplete()) {
-                committer.nameReservations.remove(dirtyFile.path(), dirtyFile.attr.raw().id());
+                committer.nameReservations.remove(
+                        dirtyFile.path(), dirtyFile.attr.raw().id());
             }
             if (keep || !dirtyFile.is(Phase.UNSTABLE) || !recommits.keep(dirtyFile)) {
                 end(dirtyFile, keep && !lost);

@@ -1,24 +1,24 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.cache.AttrDecoder;
 import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.DirectoryTimes;
-import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
 import io.posixgateway.alluxio.inode.PathLocks;
-import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.alluxio.recovery.RenameLog;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.write.DirtyFile.Unsent;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.UUID;
@@ -254,7 +254,8 @@ public final class Committer {
 
     /** Removes the incomplete file of a new one. Returns whether another file is there. */
     private boolean giveUpName(DirtyFile dirtyFile, String path) throws StoreException {
-        boolean taken = AbandonedCreates.remove(store, path, dirtyFile.attr.raw().id());
+        boolean taken =
+                AbandonedCreates.remove(store, path, dirtyFile.attr.raw().id());
         dirtyFile.become(taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
         return taken;
     }
@@ -399,7 +400,8 @@ public final class Committer {
         late.committed(path, dirtyFile.inode);
         dirtyFile.become(late.concern(path) ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED);
         int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
-        dirtyFile.isNow(new Origin(dirtyFile.inode.node(), fileId, path, dirtyFile.spool.lengthBytes(), 0, madeSeconds));
+        dirtyFile.isNow(
+                new Origin(dirtyFile.inode.node(), fileId, path, dirtyFile.spool.lengthBytes(), 0, madeSeconds));
         FileStatus raw = dirtyFile.attr.raw().withContent(fileId, dirtyFile.spool.lengthBytes());
         long blockBytes = fileId == sink.fileId() ? sink.blockBytes() : 0;
         dirtyFile.attr = reader.read(raw.cut(blockBytes), dirtyFile.attr.fetchedNanos());

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.AttrDecoder;
+import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.KernelInvalidator;
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
@@ -62,7 +62,12 @@ public final class DirectoryRename {
     public record Notes(@Nullable NodeIdRemapLog nodes, DirectoryRenameLog renames) {}
 
     public DirectoryRename(
-            Store store, Metadata metadata, InodeTable table, AttrDecoder reader, KernelInvalidator invalidator, Notes notes) {
+            Store store,
+            Metadata metadata,
+            InodeTable table,
+            AttrDecoder reader,
+            KernelInvalidator invalidator,
+            Notes notes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
@@ -35,7 +35,12 @@ final class DirtyFileRestorer {
     boolean goesOn;
 
     DirtyFileRestorer(
-            Store store, Metadata metadata, InodeTable table, AttrDecoder reader, SpoolFolder folder, NodeIdRemapLog nodes) {
+            Store store,
+            Metadata metadata,
+            InodeTable table,
+            AttrDecoder reader,
+            SpoolFolder folder,
+            NodeIdRemapLog nodes) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;

@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.AttrDecoder;
+import io.posixgateway.alluxio.cache.AttributeEdit;
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.NodeIds;
@@ -284,7 +284,9 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
      */
     public void lastWriterClosed(Inode inode, boolean unseen) throws StoreException {
         if (has(inode)) {
-            metadata.pathLocks().sharedUninterruptibly(inode, () -> surely(inode, dirtyFile -> commits.finishUnlessOpen(dirtyFile, unseen)));
+            metadata.pathLocks()
+                    .sharedUninterruptibly(
+                            inode, () -> surely(inode, dirtyFile -> commits.finishUnlessOpen(dirtyFile, unseen)));
         }
     }
 

@@ -7,10 +7,10 @@ import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.RenameLog;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import io.posixgateway.alluxio.recovery.RetryQueue;
+import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
@@ -168,8 +168,7 @@ public final class FileReplacer {
     }
 
     /** After a failure: what is found, or has become of it now. */
-    private Outcome resolved(Renaming renaming, @Nullable Attr replaced, StoreException failure)
-            throws StoreException {
+    private Outcome resolved(Renaming renaming, @Nullable Attr replaced, StoreException failure) throws StoreException {
         if (BEFORE_ANYTHING.contains(failure.errno())) {
             return Outcome.TARGET_STAYS;
         }

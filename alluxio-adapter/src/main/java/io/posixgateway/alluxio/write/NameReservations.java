@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.recovery.CreationLog;
 import io.posixgateway.alluxio.recovery.CreationLog.Creation;

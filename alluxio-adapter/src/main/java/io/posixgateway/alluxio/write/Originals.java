@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.inode.Attr;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.cache.Metadata;
+import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.client.Existing;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
@@ -205,7 +205,8 @@ final class RecommitQueue implements AutoCloseable {
     /** Once more; false: it has to be done another time. */
     private boolean committed(Kept kept, Inode inode, Attr attr) {
         kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
-        DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, attr, metadata.clock(), DirtyState.Plain.COMMITTED);
+        DirtyFile dirtyFile =
+                new DirtyFile(inode, kept.spool, kept.record, attr, metadata.clock(), DirtyState.Plain.COMMITTED);
         try {
             boolean safe = metadata.pathLocks().shared(dirtyFile.inode, () -> commits.again(dirtyFile));
             if (safe) {

@@ -2,10 +2,10 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
 import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

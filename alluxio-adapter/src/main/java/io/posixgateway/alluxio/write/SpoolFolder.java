@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.DiskErrno;
 import io.posixgateway.alluxio.recovery.DirtyFileRecord;
+import io.posixgateway.alluxio.recovery.DiskErrno;
 import io.posixgateway.alluxio.recovery.Origin;
 import io.posixgateway.alluxio.recovery.SetAside;
 import io.posixgateway.alluxio.recovery.StateFolder;
@@ -106,7 +106,8 @@ public final class SpoolFolder {
         if (!records) {
             return DirtyFileRecord.unstored(content);
         }
-        return DirtyFileRecord.make(spool.file().resolveSibling(spool.file().getFileName() + DirtyFileRecord.SUFFIX), content);
+        return DirtyFileRecord.make(
+                spool.file().resolveSibling(spool.file().getFileName() + DirtyFileRecord.SUFFIX), content);
     }
 
     /** The records that an earlier process left in a folder of this volume's own; what it kept without one counts now. */

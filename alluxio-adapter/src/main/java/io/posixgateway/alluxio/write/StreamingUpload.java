@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.recovery.Phase;
 import java.nio.ByteBuffer;
 

@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;

@@ -1,11 +1,11 @@
 package io.posixgateway.alluxio.bench;
 
 import io.posixgateway.alluxio.client.AlluxioStore;
-import io.posixgateway.alluxio.client.StoreWriter;
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreOptions;
+import io.posixgateway.alluxio.client.StoreReader;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.fuse.time.Clock;

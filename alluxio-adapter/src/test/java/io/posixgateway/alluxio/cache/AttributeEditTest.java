@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.spi.Errno;
@@ -25,7 +25,12 @@ class AttributeEditTest {
     private static Attr attr(Map<String, byte[]> xattrs) {
         FileStatus status = new FileStatus(7, "f", false, true, 10, 1 << 20, 0644, "alice", "staff", 1, 1, xattrs);
         return new AttrDecoder(
-                        IdMapper.ofHost(Clock.system()), -1, -1, GroupAccess.NONE, 0, new MemoryAccounting(Long.MAX_VALUE))
+                        IdMapper.ofHost(Clock.system()),
+                        -1,
+                        -1,
+                        GroupAccess.NONE,
+                        0,
+                        new MemoryAccounting(Long.MAX_VALUE))
                 .read(status, 0);
     }
 

@@ -2,9 +2,9 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.NameCodec;
-import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;

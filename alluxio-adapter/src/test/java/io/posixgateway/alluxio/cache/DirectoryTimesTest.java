@@ -3,9 +3,9 @@ package io.posixgateway.alluxio.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.NameCodec;
-import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Inode;
 import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;

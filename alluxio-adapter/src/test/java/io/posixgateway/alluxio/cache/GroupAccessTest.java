@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.cache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.inode.Attr;
+import io.posixgateway.alluxio.inode.MemoryAccounting;
 import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Map;

@@ -178,7 +178,8 @@ class FileStreamTest {
             readAt(stream, 0, 1000);
             Waiting.until("the window is full", LIMIT, () -> first.sentBytes.get() > WINDOW_BYTES);
             ByteBuffer into = ByteBuffer.allocateDirect(1_000_000);
-            new RangeReader(connections, watch, file, AS_CONFIGURED).read(BLOCK_BYTES, StoreReader.ScatterTarget.of(into));
+            new RangeReader(connections, watch, file, AS_CONFIGURED)
+                    .read(BLOCK_BYTES, StoreReader.ScatterTarget.of(into));
             assertThat(into.hasRemaining()).isFalse();
             isContent(into, BLOCK_BYTES);
             readAt(stream, 1000, 6_000_000);

@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.harness.Waiting;
 import java.nio.ByteBuffer;
 import java.time.Duration;

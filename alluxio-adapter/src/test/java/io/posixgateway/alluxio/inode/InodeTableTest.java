@@ -296,7 +296,9 @@ class InodeTableTest {
         long names = root.dentries().snapshot().stream()
                 .mapToLong(child -> MemoryAccounting.of(child.name == null ? 0 : child.name.length))
                 .sum();
-        assertThat(large.estimatedBytes()).as("seed %d", seed).isEqualTo(new MemoryAccounting(0).sum(large.size()) + names);
+        assertThat(large.estimatedBytes())
+                .as("seed %d", seed)
+                .isEqualTo(new MemoryAccounting(0).sum(large.size()) + names);
     }
 
     private static Attr withXattr(MemoryAccounting bytes, long fileId, int valueBytes) {
@@ -329,8 +331,8 @@ class InodeTableTest {
     void namesAgreeWithAMapThroughRenamesAndRemovals() {
         long seed = Long.getLong("pgw.seed", System.nanoTime());
         Random random = new Random(seed);
-        InodeTable large =
-                new InodeTable("/", 0, 1_000_000, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+        InodeTable large = new InodeTable(
+                "/", 0, 1_000_000, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
         Map<String, Inode> model = new HashMap<>();
         for (int i = 0; i < 50_000; i++) {
             String name = "f" + random.nextInt(2000);

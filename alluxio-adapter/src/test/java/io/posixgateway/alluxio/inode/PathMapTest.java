@@ -11,8 +11,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class PathMapTest {
-    private final InodeTable table =
-            new InodeTable("/mounted", 1, 1000, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
+    private final InodeTable table = new InodeTable(
+            "/mounted", 1, 1000, new MemoryAccounting(Long.MAX_VALUE), NameCodec.ESCAPED, new ManualClock());
     private final PathMap<String> values = new PathMap<>(
             "everywhere",
             "nowhere",

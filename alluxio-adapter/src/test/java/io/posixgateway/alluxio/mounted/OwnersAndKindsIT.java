@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;

@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.recovery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.recovery.DirectoryRenameLog.Moving;
-import io.posixgateway.alluxio.recovery.SillyRenames.Hidden;
 import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.alluxio.recovery.SillyRenames.Hidden;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -28,7 +28,8 @@ class FileTreeTest {
         long node = FileSystem.ROOT;
         for (Name part : FileTree.names(folder, NameCodec.ESCAPED)) {
             var entry = new io.posixgateway.fuse.spi.Entry();
-            assertThat(files.lookup(InternalRequest.INSTANCE, node, part, entry)).isZero();
+            assertThat(files.lookup(InternalRequest.INSTANCE, node, part, entry))
+                    .isZero();
             node = entry.node;
         }
         var reply = new FileSystem.CreateReply();

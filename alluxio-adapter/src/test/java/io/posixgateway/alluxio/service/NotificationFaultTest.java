@@ -33,7 +33,8 @@ class NotificationFaultTest {
     private Path folder = Path.of("");
 
     @Test
-    void a_gateway_that_is_killed_while_a_notification_waits_for_its_answer_ends_and_the_next_one_answers() throws Exception {
+    void a_gateway_that_is_killed_while_a_notification_waits_for_its_answer_ends_and_the_next_one_answers()
+            throws Exception {
         Built.keeper();
         EmbeddedAlluxio alluxio = Clusters.killable();
         TestDirectory own = Clusters.directory(alluxio);

@@ -76,8 +76,8 @@ class NotificationWriterFaultTest {
 
     private static ProcessHandle awaitChild(long gateway) throws Exception {
         ProcessHandle process = ProcessHandle.of(gateway).orElseThrow();
-        Waiting.until(
-                "a child writes notices", LIMIT, () -> process.descendants().anyMatch(NotificationWriterFaultTest::writes));
+        Waiting.until("a child writes notices", LIMIT, () -> process.descendants()
+                .anyMatch(NotificationWriterFaultTest::writes));
         return process.descendants()
                 .filter(NotificationWriterFaultTest::writes)
                 .findFirst()

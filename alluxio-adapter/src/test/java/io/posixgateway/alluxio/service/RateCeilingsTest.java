@@ -21,7 +21,8 @@ class RateCeilingsTest {
     private static final long MIB = 1 << 20;
 
     private static SessionOptions session(RateCeilings ceilings, Map<String, String> given) throws ServiceException {
-        FileSystemFactory volumes = new FileSystemFactory(null, null, "", BlockFolderRules.all(""), ceilings, Clock.system());
+        FileSystemFactory volumes =
+                new FileSystemFactory(null, null, "", BlockFolderRules.all(""), ceilings, Clock.system());
         return MountOptions.kept(volumes.options(given), "v", true);
     }
 

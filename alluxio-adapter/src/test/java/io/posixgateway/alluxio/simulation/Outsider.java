@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.simulation;
 
-import io.posixgateway.alluxio.client.StoreWriter;
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryStore;
 import java.nio.ByteBuffer;

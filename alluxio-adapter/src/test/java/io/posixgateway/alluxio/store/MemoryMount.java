@@ -148,8 +148,8 @@ public final class MemoryMount implements AutoCloseable {
                 }
                 left.run();
                 AlluxioMount.Opening how = new AlluxioMount.Opening(StoreParts.metered(store, clock), kernelGoesOn);
-                AlluxioFileSystem opened =
-                        AlluxioMount.openPersistent(new AlluxioOptions("", path, "", Map.of()), options(folder), how, clock);
+                AlluxioFileSystem opened = AlluxioMount.openPersistent(
+                        new AlluxioOptions("", path, "", Map.of()), options(folder), how, clock);
                 opened.resume(kernelGoesOn);
                 RecordingKernel known = kernelGoesOn && earlier != null ? earlier.kernel : kernel();
                 return new MemoryMount(this, folder, opened, known);

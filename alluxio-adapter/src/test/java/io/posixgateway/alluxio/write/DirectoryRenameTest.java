@@ -435,11 +435,13 @@ class DirectoryRenameTest {
         try (MemoryMount first = MemoryMount.of(tree().connect()).openPersistent(folder.resolve("first"), null)) {
             first.stat("/old/sub");
             first.kill();
-            try (MemoryMount second = MemoryMount.of(formatted.connect()).openPersistent(folder.resolve("second"), first)) {
+            try (MemoryMount second =
+                    MemoryMount.of(formatted.connect()).openPersistent(folder.resolve("second"), first)) {
                 Eventually.holds("names are looked up anew", () -> answers(second));
                 MemoryMount.Bound below = second.bind("/old/sub");
                 second.kill();
-                try (MemoryMount next = MemoryMount.of(formatted.connect()).openPersistent(folder.resolve("next"), second)) {
+                try (MemoryMount next =
+                        MemoryMount.of(formatted.connect()).openPersistent(folder.resolve("next"), second)) {
                     next.rename("/old", "/new");
                     assertThat(next.namesOf(next.inherited(below))).containsExactly("c", "d", "deep");
                 }

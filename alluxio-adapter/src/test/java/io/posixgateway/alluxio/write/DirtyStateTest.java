@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.recovery.Phase;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryUfs;

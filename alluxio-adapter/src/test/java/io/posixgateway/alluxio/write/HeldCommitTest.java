@@ -172,7 +172,8 @@ class HeldCommitTest {
                             new FuseRequests.Place(FuseRequests.ROOT, "to"),
                             new FuseRequests.Place(FuseRequests.ROOT, "renamed"),
                             0));
-            Eventually.holds("the move waits", () -> Stacks.threadsIn(PathLocks.class, "awaitTrue") > 0 || move.isDone());
+            Eventually.holds(
+                    "the move waits", () -> Stacks.threadsIn(PathLocks.class, "awaitTrue") > 0 || move.isDone());
             assertThat(move.isDone()).as("the directory moved").isFalse();
             worker.open();
             close.await();

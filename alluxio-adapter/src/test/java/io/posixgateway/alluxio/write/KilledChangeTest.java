@@ -99,7 +99,8 @@ class KilledChangeTest {
             this.how = how;
             this.master = master;
             MemoryMount.Builder builder = MemoryMount.of(cluster.connect());
-            this.killed = how == Next.NEW_MOUNT ? builder.in(newFolder()).open() : builder.openPersistent(newFolder(), null);
+            this.killed =
+                    how == Next.NEW_MOUNT ? builder.in(newFolder()).open() : builder.openPersistent(newFolder(), null);
             this.session = new Change.Session(killed);
             change.prepare(killed);
             StoreFaults.Fault rename = killed.faults().on(StoreCall.RENAME);

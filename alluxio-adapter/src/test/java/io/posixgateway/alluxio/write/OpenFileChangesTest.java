@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.recovery.SillyRenames;
 import io.posixgateway.alluxio.recovery.VolumeJournal;
 import io.posixgateway.alluxio.store.FuseFailure;

@@ -2,8 +2,8 @@ package io.posixgateway.fuse.session;
 
 import io.posixgateway.fuse.dispatch.DispatchOptions;
 import io.posixgateway.fuse.dispatch.Dispatcher;
-import io.posixgateway.fuse.dispatch.RequestRecord;
 import io.posixgateway.fuse.dispatch.InFlightRequest;
+import io.posixgateway.fuse.dispatch.RequestRecord;
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.jni.NativeLoader;
 import io.posixgateway.fuse.metrics.SessionMetrics;

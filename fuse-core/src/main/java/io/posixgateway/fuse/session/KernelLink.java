@@ -106,7 +106,8 @@ final class KernelLink implements Kernel {
     public int store(long node, long offset, ByteBuffer bytes) {
         ByteBuffer from = bytes.duplicate();
         int piece = Math.min(PIECE_BYTES, from.remaining());
-        ByteBuffer message = ByteBuffer.allocateDirect(NotificationFormat.HEADER_BYTES + NotificationFormat.STORE_BYTES + piece)
+        ByteBuffer message = ByteBuffer.allocateDirect(
+                        NotificationFormat.HEADER_BYTES + NotificationFormat.STORE_BYTES + piece)
                 .order(ByteOrder.nativeOrder());
         long at = offset;
         int result = 0;

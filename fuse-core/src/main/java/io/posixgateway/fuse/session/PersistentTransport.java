@@ -6,8 +6,8 @@ import io.posixgateway.fuse.session.SessionOptions.Feature;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.transport.DevFuseTransport;
 import io.posixgateway.fuse.transport.RingMemory;
-import io.posixgateway.fuse.transport.TransportConfig;
 import io.posixgateway.fuse.transport.Transport;
+import io.posixgateway.fuse.transport.TransportConfig;
 import io.posixgateway.fuse.transport.UringTransport;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -27,7 +27,8 @@ final class PersistentTransport {
     private final TransportConfig sizes;
     private final @Nullable RingMemory rings;
 
-    private PersistentTransport(boolean negotiated, boolean resends, int cloneFd, TransportConfig sizes, @Nullable RingMemory rings) {
+    private PersistentTransport(
+            boolean negotiated, boolean resends, int cloneFd, TransportConfig sizes, @Nullable RingMemory rings) {
         this.negotiated = negotiated;
         this.resends = resends;
         this.cloneFd = cloneFd;
@@ -39,7 +40,8 @@ final class PersistentTransport {
      * @param options as they fit the session
      * @param kept whose clone is this object's when this returns
      */
-    static PersistentTransport choose(SessionOptions options, PersistentSession kept, SessionMemory memory) throws MountException {
+    static PersistentTransport choose(SessionOptions options, PersistentSession kept, SessionMemory memory)
+            throws MountException {
         boolean resends = resends(options, kept, memory.negotiated());
         PersistentTransport way = choose(options, kept, memory, resends);
         if (!resends && !way.uring() && kept.cloneFd() < 0) {
@@ -70,7 +72,8 @@ final class PersistentTransport {
                 && Native.write(kept.fuseFd(), message, NotificationFormat.resend(message)) >= 0;
     }
 
-    private static PersistentTransport choose(SessionOptions options, PersistentSession kept, SessionMemory memory, boolean resends)
+    private static PersistentTransport choose(
+            SessionOptions options, PersistentSession kept, SessionMemory memory, boolean resends)
             throws MountException {
         TransportChooser chooser = new TransportChooser(options);
         Negotiated earlier = memory.negotiated();
@@ -94,7 +97,8 @@ final class PersistentTransport {
         return new PersistentTransport(false, resends, kept.cloneFd(), sizes, rings);
     }
 
-    private static PersistentTransport taken(TransportConfig sizes, SessionMemory memory, PersistentSession kept, boolean resends)
+    private static PersistentTransport taken(
+            TransportConfig sizes, SessionMemory memory, PersistentSession kept, boolean resends)
             throws MountException {
         long address = memory.earlierRings(UringTransport.memoryBytes(sizes));
         RingMemory rings = RingMemory.kept(address, true, memory::files);

@@ -86,7 +86,8 @@ public final class DevFuseTransport implements Transport {
      *     receive from fd, as the kernel sends again what this process will not answer
      * @param negotiated INIT was answered by an earlier process
      */
-    public static DevFuseTransport kept(int fd, int clone, boolean negotiated, TransportConfig sizes, SessionMetrics metrics) {
+    public static DevFuseTransport kept(
+            int fd, int clone, boolean negotiated, TransportConfig sizes, SessionMetrics metrics) {
         List<Integer> clones = clone < 0 ? List.of() : List.of(clone);
         DevFuseTransport transport =
                 new DevFuseTransport(fd, clones, clone < 0 ? fd : clone, negotiated, sizes, metrics);

@@ -2,9 +2,9 @@ package io.posixgateway.alluxio.store.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

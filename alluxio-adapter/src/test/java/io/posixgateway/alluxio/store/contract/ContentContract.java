@@ -3,11 +3,11 @@ package io.posixgateway.alluxio.store.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.FileDetails;
-import io.posixgateway.alluxio.client.StoreWriter;
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
+import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.WriteType;
 import io.posixgateway.fuse.spi.Errno;
@@ -188,9 +188,11 @@ abstract class ContentContract extends ContractCase {
             assertThat(source.rangeAvailable(15 * MIB)).isEqualTo(MIB);
             assertThat(source.rangeAvailable(50 * MIB)).isZero();
             ByteBuffer into = ByteBuffer.allocate(2 * MIB);
-            assertThat(source.readRange(15 * MIB, StoreReader.ScatterTarget.of(into))).isEqualTo(MIB);
+            assertThat(source.readRange(15 * MIB, StoreReader.ScatterTarget.of(into)))
+                    .isEqualTo(MIB);
             assertThat(Arrays.copyOf(into.array(), MIB)).isEqualTo(Arrays.copyOfRange(content, 15 * MIB, 16 * MIB));
-            assertThat(source.readRange(50 * MIB, StoreReader.ScatterTarget.of(into))).isEqualTo(-1);
+            assertThat(source.readRange(50 * MIB, StoreReader.ScatterTarget.of(into)))
+                    .isEqualTo(-1);
         }
     }
 

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.data;
 
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.fuse.time.Clock;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
