@@ -12,10 +12,12 @@ import alluxio.grpc.GrpcServerAddress;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -58,8 +60,8 @@ class WorkerConnectionTest {
         }
         InstancedConfiguration configuration = ClientProperties.of(new StoreOptions(
                 "127.0.0.1:1", "", "THROUGH", true, Map.of("alluxio.security.authentication.type", "NOSASL")));
-        InetSocketAddress address =
-                new InetSocketAddress("127.0.0.1", worker.address().getDataPort());
+        InetSocketAddress address = new InetSocketAddress(
+                InetAddress.getLoopbackAddress(), worker.address().getDataPort());
         GrpcChannel channel = GrpcChannelBuilder.newBuilder(
                         GrpcServerAddress.create("127.0.0.1", address), configuration)
                 .build();
@@ -109,13 +111,14 @@ class WorkerConnectionTest {
     @Test
     void use_afterALongTime_closesThoseThatWereIdle() throws Exception {
         WorkerConnection.Use first = use();
-        AtomicReference<WorkerConnection.Use> other = new AtomicReference<>();
+        AtomicReference<WorkerConnection.Use> other = new AtomicReference<>(first);
         Waiting.until("there is another", LIMIT, () -> {
-            other.set(use());
-            other.get().close();
-            return other.get() != first;
+            WorkerConnection.Use next = use();
+            other.set(next);
+            next.close();
+            return next != first;
         });
-        WorkerConnection.Use second = other.get();
+        WorkerConnection.Use second = Objects.requireNonNull(other.get());
         clock.advance(Duration.ofNanos(WorkerConnection.IDLE_NANOS));
         assertThat(use()).isSameAs(first);
         Waiting.until("it is closed", LIMIT, () -> second.channel.isShutdown());
