@@ -139,15 +139,18 @@ public final class VolumeStateDir implements AutoCloseable {
         return VolumeIdentity.read(path.resolve(VOLUME));
     }
 
-    /** Remembers it for the next process. */
+    /**
+     * Remembers it for the next process. First in its own file: a journal that names an Alluxio where that file is missing was left to an
+     * earlier version.
+     */
     void identityIs(VolumeIdentity identity) {
-        journal.clusterIs(identity.clusterId());
         try {
             identity.write(path.resolve(VOLUME));
         } catch (IOException e) {
             LOG.warn(
                     "The next process will not know to which Alluxio the records of {} belong: {}", path, e.toString());
         }
+        journal.clusterIs(identity.clusterId());
     }
 
     /**

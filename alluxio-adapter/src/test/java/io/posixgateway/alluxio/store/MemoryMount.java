@@ -503,6 +503,7 @@ public final class MemoryMount implements AutoCloseable {
     public void killAfter(int calls, boolean heard, Path left) {
         store.faults().dieAfter(calls, heard, () -> {
             copy(folder, left);
+            copy(folder, left); // what was there when the last file was copied, but not when the folder was listed
             remains = left;
         });
     }
