@@ -236,9 +236,9 @@ public final class StoreFaults {
      * This client's process is killed when it has sent so many more calls.
      *
      * @param heard true: when it is about to send the next one; false: before it hears of the last one, which is done
-     * @param last is run at that moment
+     * @param last is run at that moment; it is over when this is called again
      */
-    public void dieAfter(int calls, boolean heard, Runnable last) {
+    public synchronized void dieAfter(int calls, boolean heard, Runnable last) {
         sent.set(0);
         death = new Death(calls, heard, last);
     }
@@ -255,8 +255,8 @@ public final class StoreFaults {
                 return;
             }
             gone = true;
+            now.last.run(); // whoever asks whether it is dead waits for that
         }
-        now.last.run();
     }
 
     /** How often it was called since the beginning, or the last {@link #forgetCounts}. */
