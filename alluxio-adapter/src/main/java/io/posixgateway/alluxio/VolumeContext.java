@@ -279,7 +279,7 @@ final class VolumeContext implements AutoCloseable {
     }
 
     /** False: it is not over, and this call may not wait for it. */
-    private static boolean isQuiescent(Recovering recovery, Request request) throws StoreException {
+    private static boolean isFinished(Recovering recovery, Request request) throws StoreException {
         if (!recovery.gate.isOpen() && !request.mayWait()) {
             return false;
         }
@@ -502,14 +502,14 @@ final class VolumeContext implements AutoCloseable {
         Inode inode = findToLook(request, node);
         Recovering recovery = recovering;
         boolean names = inode != null && inode.isDirectory();
-        return recovery == null || !names || isQuiescent(recovery, request) ? inode : null;
+        return recovery == null || !names || isFinished(recovery, request) ? inode : null;
     }
 
     /** The same for a call that changes no name: what is being recovered in a directory it meets only where it finds it. */
     @Nullable
     Inode findToLook(Request request, long node) throws StoreException {
         Recovering recovery = recovering;
-        if (recovery != null && recovery.recovery.concerns(node) && !isQuiescent(recovery, request)) {
+        if (recovery != null && recovery.recovery.concerns(node) && !isFinished(recovery, request)) {
             return null;
         }
         checkOwn(node);
@@ -549,7 +549,7 @@ final class VolumeContext implements AutoCloseable {
     /** Shows a node's attributes as they are on this mount; 0 or WOULD_WAIT. */
     int show(Request request, Inode inode, Attributes attributes) throws StoreException {
         Recovering recovery = recovering;
-        if (recovery != null && recovery.recovery.concerns(inode.node()) && !isQuiescent(recovery, request)) {
+        if (recovery != null && recovery.recovery.concerns(inode.node()) && !isFinished(recovery, request)) {
             return FileSystem.WOULD_WAIT;
         }
         DirtyFiles.State dirty = dirtyFiles.show(inode, attributes);

@@ -10,7 +10,7 @@ import io.posixgateway.fuse.spi.Stat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Turns what Alluxio says, and what our own attribute adds, into what stat(2) shows. */
+/** Decodes a file status of Alluxio, with our own extended attribute, into the attributes that stat(2) shows. */
 public final class AttrDecoder {
     /** As owner or group of every file: whoever Alluxio says it is. No user and no group has this number. */
     public static final int AS_ALLUXIO_SAYS = -1;

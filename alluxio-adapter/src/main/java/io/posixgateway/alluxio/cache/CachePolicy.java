@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.cache;
 
 import io.posixgateway.fuse.time.Clock;
 
-/** How long what was seen is believed. Immutable. */
+/** How long cached metadata is valid (TTL), and when an open revalidates it. Immutable. */
 public final class CachePolicy {
     /** What a program may see of changes made by others. */
     public enum Consistency {

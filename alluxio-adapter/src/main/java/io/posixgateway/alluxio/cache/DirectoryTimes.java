@@ -65,7 +65,7 @@ public final class DirectoryTimes implements AutoCloseable {
     private final AttrDecoder reader;
     private final Generation generation;
     /** By node; guarded by this. */
-    private final Map<Long, ReadAheadWindow> windows = new LinkedHashMap<>();
+    private final Map<Long, Window> windows = new LinkedHashMap<>();
 
     private final ReentrantLock[] locks = new ReentrantLock[LOCKS];
     private volatile boolean any;
@@ -95,7 +95,7 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     /** When the master's time of a directory is of changes here, by its clock. Guarded by the whole. */
-    private static final class ReadAheadWindow {
+    private static final class Window {
         private final Inode directory;
         /** With the times that were shown last. */
         private @Nullable Attr shown;
@@ -114,7 +114,7 @@ public final class DirectoryTimes implements AutoCloseable {
         /** Of the last change here. */
         private long generation;
 
-        private ReadAheadWindow(Inode directory) {
+        private Window(Inode directory) {
             this.directory = directory;
         }
 
@@ -218,20 +218,20 @@ public final class DirectoryTimes implements AutoCloseable {
      * @param issued {@link Generation#issued} before it was asked what there was before
      */
     public synchronized void written(Inode directory, Attr now, long issued) {
-        ReadAheadWindow window = windows.get(directory.node());
+        Window window = windows.get(directory.node());
         if (window != null) {
             window.shown = now;
             taken(window, now.raw().xattrs().get(PosixXattr.XATTR), issued);
         }
     }
 
-    private synchronized void taken(ReadAheadWindow window, byte @Nullable [] attribute, long issued) {
+    private synchronized void taken(Window window, byte @Nullable [] attribute, long issued) {
         window.attribute = attribute;
         drop(window, issued);
     }
 
     /** Ends it unless something is under way or has changed since. */
-    private synchronized void drop(ReadAheadWindow window, long issued) {
+    private synchronized void drop(Window window, long issued) {
         if (window.begun == 0 && window.generation < issued) {
             windows.remove(window.directory.node(), window);
         }
@@ -260,7 +260,7 @@ public final class DirectoryTimes implements AutoCloseable {
      * @param more may there be later ones than are known?
      */
     synchronized boolean covers(Inode directory, Attr before, long millis, boolean more) {
-        ReadAheadWindow window = any ? windows.get(directory.node()) : null;
+        Window window = any ? windows.get(directory.node()) : null;
         if (window == null || window.fromMillis == Long.MAX_VALUE) {
             long knownMillis = before.raw().modifiedMillis();
             return more ? millis >= knownMillis : millis == knownMillis;
@@ -269,7 +269,7 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     private synchronized void expect(Inode directory, FileStatus known, Attr now) {
-        ReadAheadWindow window = window(directory);
+        Window window = window(directory);
         window.shown = now;
         if (window.fromMillis == Long.MAX_VALUE) {
             window.attribute = known.xattrs().get(PosixXattr.XATTR);
@@ -279,8 +279,8 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     /** Guarded by this. */
-    private ReadAheadWindow window(Inode directory) {
-        ReadAheadWindow window = windows.computeIfAbsent(directory.node(), node -> new ReadAheadWindow(directory));
+    private Window window(Inode directory) {
+        Window window = windows.computeIfAbsent(directory.node(), node -> new Window(directory));
         any = true;
         if (windows.size() > MAX_WINDOWS) {
             windows.remove(windows.keySet().iterator().next());
@@ -290,17 +290,17 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     /** Guarded by this. */
-    private void touched(ReadAheadWindow window) {
+    private void touched(Window window) {
         window.generation = generation.changed();
     }
 
     /** One change that is none of names. For one thread. */
     public final class Replacement implements AutoCloseable {
-        private final @Nullable ReadAheadWindow window;
+        private final @Nullable Window window;
         private final long beganNanos = metadata.nowNanos();
         private int names;
 
-        private Replacement(@Nullable ReadAheadWindow window) {
+        private Replacement(@Nullable Window window) {
             this.window = window;
             if (window != null) {
                 window.directory.dentries().changeBegins();
@@ -341,7 +341,7 @@ public final class DirectoryTimes implements AutoCloseable {
         if (directory == null) {
             return new Replacement(null);
         }
-        ReadAheadWindow window = begin(directory);
+        Window window = begin(directory);
         try {
             move(window, metadata.refresh(directory));
             return new Replacement(window);
@@ -352,13 +352,13 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    private synchronized ReadAheadWindow begin(Inode directory) {
-        ReadAheadWindow window = window(directory);
+    private synchronized Window begin(Inode directory) {
+        Window window = window(directory);
         window.begun++;
         return window;
     }
 
-    private synchronized void move(ReadAheadWindow window, Attr seen) {
+    private synchronized void move(Window window, Attr seen) {
         FileStatus raw = seen.raw();
         window.shown = seen;
         if (window.fromMillis == Long.MAX_VALUE) {
@@ -369,7 +369,7 @@ public final class DirectoryTimes implements AutoCloseable {
         touched(window);
     }
 
-    private synchronized void end(ReadAheadWindow window, long toMillis) {
+    private synchronized void end(Window window, long toMillis) {
         window.begun--;
         window.moving = Math.max(0, window.moving - 1);
         window.moved = true;
@@ -392,7 +392,7 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    private synchronized @Nullable ReadAheadWindow of(Inode directory) {
+    private synchronized @Nullable Window of(Inode directory) {
         return windows.get(directory.node());
     }
 
@@ -402,7 +402,7 @@ public final class DirectoryTimes implements AutoCloseable {
      * @param issued {@link Generation#issued} before the request
      */
     FileStatus seen(Inode directory, FileStatus status, long issued) {
-        ReadAheadWindow window = any && status.directory() ? of(directory) : null;
+        Window window = any && status.directory() ? of(directory) : null;
         Attr seen = directory.attr();
         Attr before = seen != null || window == null ? seen : window.shown;
         if (window == null || before == null || before.sameTimes(reader.read(status, 0))) {
@@ -425,7 +425,7 @@ public final class DirectoryTimes implements AutoCloseable {
      * @param issued {@link Generation#issued} before the request
      */
     void settle(Inode directory, FileStatus shown, long issued) {
-        ReadAheadWindow window = any && shown.directory() ? of(directory) : null;
+        Window window = any && shown.directory() ? of(directory) : null;
         byte[] attribute = shown.xattrs().get(PosixXattr.XATTR);
         if (window == null || attribute == null || !isToKeep(window, attribute, issued)) {
             return;
@@ -459,7 +459,7 @@ public final class DirectoryTimes implements AutoCloseable {
         });
     }
 
-    private void keep(ReadAheadWindow window, byte[] attribute, long issued) throws StoreException {
+    private void keep(Window window, byte[] attribute, long issued) throws StoreException {
         if (isToKeep(window, attribute, issued)) {
             Store.Change change = new Store.Change(null, null, null, Map.of(PosixXattr.XATTR, attribute));
             try {
@@ -471,7 +471,7 @@ public final class DirectoryTimes implements AutoCloseable {
         }
     }
 
-    private synchronized boolean isToKeep(ReadAheadWindow window, byte[] attribute, long issued) {
+    private synchronized boolean isToKeep(Window window, byte[] attribute, long issued) {
         return !left
                 && windows.get(window.directory.node()) == window
                 && window.begun == 0
@@ -480,7 +480,7 @@ public final class DirectoryTimes implements AutoCloseable {
                 && !Arrays.equals(window.attribute, attribute);
     }
 
-    private synchronized void refused(ReadAheadWindow window) {
+    private synchronized void refused(Window window) {
         window.refused = true;
     }
 
@@ -507,7 +507,7 @@ public final class DirectoryTimes implements AutoCloseable {
 
     /** @param last all of them; else only where commits moved the time, and until the end */
     private void settleAll(int most, boolean last) {
-        List<ReadAheadWindow> all;
+        List<Window> all;
         synchronized (this) {
             all = new ArrayList<>(windows.values());
             all.removeIf(window -> !last && !window.moved);
@@ -519,7 +519,7 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     /** False: Alluxio does not answer, or it is over. */
-    private boolean settle(ReadAheadWindow window, boolean last) {
+    private boolean settle(Window window, boolean last) {
         long issued;
         synchronized (this) {
             if (closed && !last) {
@@ -545,7 +545,7 @@ public final class DirectoryTimes implements AutoCloseable {
     }
 
     /** What is to be kept is kept by who sees the answer. */
-    private void lookAt(ReadAheadWindow window, long issued) throws StoreException {
+    private void lookAt(Window window, long issued) throws StoreException {
         metadata.refresh(window.directory);
         drop(window, issued);
     }

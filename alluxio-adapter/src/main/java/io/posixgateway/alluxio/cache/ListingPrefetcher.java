@@ -39,9 +39,9 @@ public final class ListingPrefetcher implements AutoCloseable {
     private static final int MAX_WATCHED = 2048;
 
     private final Metadata metadata;
-    private volatile LongMap<AccessRate> pulses = new LongMap<>();
+    private volatile LongMap<AccessRate> rates = new LongMap<>();
     /** Those that were asked before; the ones that are asked again are among the former, too. */
-    private volatile LongMap<AccessRate> pulsesBefore = new LongMap<>();
+    private volatile LongMap<AccessRate> ratesBefore = new LongMap<>();
 
     private final ThreadPoolExecutor lister;
 
@@ -75,7 +75,7 @@ public final class ListingPrefetcher implements AutoCloseable {
         }
 
         /** One more; true when it is time to list. */
-        synchronized boolean isAlive(long nowNanos) {
+        synchronized boolean isHigh(long nowNanos) {
             if (nowNanos - windowNanos > WINDOW_NANOS) {
                 windowNanos = nowNanos;
                 asks = 0;
@@ -99,31 +99,31 @@ public final class ListingPrefetcher implements AutoCloseable {
     /** Something of this directory is asked for, and is not known well enough. */
     public void asked(Inode directory) {
         long now = metadata.nowNanos();
-        AccessRate pulse = pulse(directory.node(), now);
-        if (pulse.isAlive(now)) {
-            lister.execute(metadata.clock().background(() -> freshen(directory, pulse)));
+        AccessRate rate = rate(directory.node(), now);
+        if (rate.isHigh(now)) {
+            lister.execute(metadata.clock().background(() -> freshen(directory, rate)));
         }
     }
 
-    private AccessRate pulse(long node, long now) {
-        AccessRate known = pulses.get(node);
+    private AccessRate rate(long node, long now) {
+        AccessRate known = rates.get(node);
         if (known != null) {
             return known;
         }
-        AccessRate before = pulsesBefore.get(node);
-        AccessRate pulse = before == null ? new AccessRate(now) : before;
-        AccessRate other = pulses.putIfAbsent(node, pulse);
-        if (pulses.size() >= MAX_WATCHED) {
+        AccessRate before = ratesBefore.get(node);
+        AccessRate rate = before == null ? new AccessRate(now) : before;
+        AccessRate other = rates.putIfAbsent(node, rate);
+        if (rates.size() >= MAX_WATCHED) {
             turn();
         }
-        return other == null ? pulse : other;
+        return other == null ? rate : other;
     }
 
     /** What nobody asks for any more is forgotten, one time later. */
     private synchronized void turn() {
-        if (pulses.size() >= MAX_WATCHED) {
-            pulsesBefore = pulses;
-            pulses = new LongMap<>();
+        if (rates.size() >= MAX_WATCHED) {
+            ratesBefore = rates;
+            rates = new LongMap<>();
         }
     }
 
@@ -160,28 +160,28 @@ public final class ListingPrefetcher implements AutoCloseable {
         }
     }
 
-    private void freshen(Inode directory, AccessRate pulse) {
-        pulse.restUntil(metadata.nowNanos() + LARGE_NANOS);
+    private void freshen(Inode directory, AccessRate rate) {
+        rate.restUntil(metadata.nowNanos() + LARGE_NANOS);
         try {
-            if (stands(directory, pulse) || listWhole(directory, pulse)) {
-                pulse.restUntil(metadata.nowNanos());
+            if (stands(directory, rate) || listWhole(directory, rate)) {
+                rate.restUntil(metadata.nowNanos());
             }
         } catch (StoreException e) {
             org.slf4j.LoggerFactory.getLogger(ListingPrefetcher.class)
                     .debug("Listing node {} ahead: {}", directory.node(), e.getMessage());
-            pulse.restUntil(metadata.nowNanos() + WINDOW_NANOS);
+            rate.restUntil(metadata.nowNanos() + WINDOW_NANOS);
         }
     }
 
     /** One call: is the directory as it was when it was listed, not too long ago? */
-    private boolean stands(Inode directory, AccessRate pulse) throws StoreException {
+    private boolean stands(Inode directory, AccessRate rate) throws StoreException {
         long askedNanos = metadata.nowNanos();
         Attr now = metadata.refresh(directory);
-        Attr before = pulse.seen;
+        Attr before = rate.seen;
         if (before == null || !before.sameContent(now)) {
-            pulse.seen = now;
+            rate.seen = now;
             // A slow answer says how it was at an unknown moment before it came.
-            pulse.sinceNanos = metadata.nowNanos();
+            rate.sinceNanos = metadata.nowNanos();
             directory.dentries().stand(null);
             return false;
         }
@@ -194,14 +194,14 @@ public final class ListingPrefetcher implements AutoCloseable {
     }
 
     /** False if it is too large. */
-    private boolean listWhole(Inode directory, AccessRate pulse) throws StoreException {
+    private boolean listWhole(Inode directory, AccessRate rate) throws StoreException {
         long startedNanos = metadata.nowNanos();
         String last = "";
         for (int page = 0; page < MAX_PAGES; page++) {
             Listings.Confirmed confirmed = metadata.listings().confirm(directory, last);
             last = confirmed.last();
             if (!confirmed.more()) {
-                if (startedNanos - pulse.sinceNanos >= SETTLED_NANOS) {
+                if (startedNanos - rate.sinceNanos >= SETTLED_NANOS) {
                     directory.dentries().stand(new Dentries.Standing(startedNanos, startedNanos));
                 }
                 return true;

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * Asks a worker for a block that nobody has: any answer shows that it lives. Waits for two seconds at most, for a connection, too. One that
  * brought no answer is not used again.
  */
-final class HealthProbe implements WorkerHealth.AccessRate {
+final class HealthProbe implements WorkerHealth.Probe {
     private static final long ANSWER_NANOS = 2_000_000_000L;
     private static final OpenLocalBlockRequest NO_BLOCK = OpenLocalBlockRequest.newBuilder()
             .setBlockId(Long.MAX_VALUE)

@@ -25,7 +25,7 @@ import java.util.concurrent.ConcurrentMap;
 final class WorkerHealth {
     static final int MAX_UNANSWERED = 8;
     /** So long who comes later waits for an answer, and the worker counts as one that hangs when that many calls did. */
-    static final long PRUNE_NANOS = 250_000_000L;
+    static final long BUSY_NANOS = 250_000_000L;
     /** A single call without an answer for so long makes it one that hangs. */
     static final long SILENT_NANOS = 2_000_000_000L;
     /** After so long without an answer those give up, too, who have no other way. */
@@ -36,22 +36,22 @@ final class WorkerHealth {
     static final long LAST_TRY_NANOS = 40_000_000_000L;
 
     /** A worker that is lost is asked so soon whether it is, and then after twice the time, and so on. */
-    static final long FIRST_PULSE_NANOS = 250_000_000L;
+    static final long FIRST_PROBE_NANOS = 250_000_000L;
 
     /** After so many questions without an answer nothing is known of it: whoever needs it finds out. */
-    static final int MAX_PULSES = 60;
+    static final int MAX_PROBES = 60;
 
     private static final int MAX_DOUBLINGS = 8;
 
     static final long NOT_BEGUN = -1;
 
     private final Clock nanoClock;
-    private final AccessRate pulse;
+    private final Probe probe;
     private final Later later;
     private final ConcurrentMap<WorkerNetAddress, Worker> workers = new ConcurrentHashMap<>();
 
     /** Asks a worker something that it can answer at once. */
-    interface AccessRate {
+    interface Probe {
         /** Does it answer within a moment? Waits. */
         boolean isAlive(WorkerNetAddress worker);
     }
@@ -61,9 +61,9 @@ final class WorkerHealth {
         void run(Runnable work, long delayNanos);
     }
 
-    WorkerHealth(Clock nanoClock, AccessRate pulse, Later later) {
+    WorkerHealth(Clock nanoClock, Probe probe, Later later) {
         this.nanoClock = nanoClock;
-        this.pulse = pulse;
+        this.probe = probe;
         this.later = later;
     }
 
@@ -94,7 +94,7 @@ final class WorkerHealth {
         /** It did not answer when it was asked. */
         private boolean lost;
 
-        private int pulses;
+        private int probes;
 
         /** Calls under way that began after the last answer. */
         private int unanswered;
@@ -192,7 +192,7 @@ final class WorkerHealth {
             }
             if (!lost) {
                 lost = true;
-                pulses = 0;
+                probes = 0;
             }
         }
 
@@ -223,7 +223,7 @@ final class WorkerHealth {
             boolean doubted = takeDoubt();
             long before = arrivals();
             boolean asked = doubted || isAnyOverdue();
-            boolean answers = asked && pulse.isAlive(address);
+            boolean answers = asked && probe.isAlive(address);
             List<CancellableCall> stuck = List.of();
             boolean gone;
             synchronized (this) {
@@ -231,7 +231,7 @@ final class WorkerHealth {
                 boolean isAlive = !asked || answers || arrivals != before;
                 if (!isAlive) {
                     beLost();
-                    pulses += hurried ? 0 : 1;
+                    probes += hurried ? 0 : 1;
                     stuck = List.copyOf(calls.keySet());
                 }
                 hurried = false;
@@ -244,7 +244,7 @@ final class WorkerHealth {
 
         /** @param cleared it was in doubt, and something came; which may have been on its way, unless it was the answer */
         private void settle(boolean cleared, boolean answers) {
-            boolean forgotten = lost && pulses == MAX_PULSES;
+            boolean forgotten = lost && probes == MAX_PROBES;
             if (cleared || forgotten) {
                 renew();
             }
@@ -263,7 +263,7 @@ final class WorkerHealth {
             if (suspected && isAlive) {
                 lookIn(0);
             } else if (lost) {
-                long pause = Math.min(LAST_TRY_NANOS, FIRST_PULSE_NANOS << Math.min(pulses, MAX_DOUBLINGS));
+                long pause = Math.min(LAST_TRY_NANOS, FIRST_PROBE_NANOS << Math.min(probes, MAX_DOUBLINGS));
                 long left = GONE_NANOS - silentNanos();
                 lookIn(left > 0 ? Math.min(pause, left) : pause);
             } else if (!calls.isEmpty()) {
@@ -298,7 +298,7 @@ final class WorkerHealth {
         /** Does it seem to hang? */
         synchronized boolean hangs() {
             long nanos = silentNanos();
-            return nanos >= SILENT_NANOS || (nanos >= PRUNE_NANOS && unanswered >= MAX_UNANSWERED);
+            return nanos >= SILENT_NANOS || (nanos >= BUSY_NANOS && unanswered >= MAX_UNANSWERED);
         }
 
         /** For how long it has not answered; 0: nobody waits for an answer. */
@@ -327,11 +327,11 @@ final class WorkerHealth {
                 if (elsewhere && hangs()) {
                     return mayTry(now) ? begin() : NOT_BEGUN;
                 }
-                if (now - since >= PRUNE_NANOS) {
+                if (now - since >= BUSY_NANOS) {
                     return NOT_BEGUN;
                 }
                 try {
-                    nanoClock.waitOn(this, Math.max(1_000_000, since + PRUNE_NANOS - now));
+                    nanoClock.waitOn(this, Math.max(1_000_000, since + BUSY_NANOS - now));
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt(); // ends the call that follows
                     return begin();

@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A few threads for what can as well be left undone. Any thread. */
+/** Bounded best-effort executor; rejects work when busy. Any thread. */
 final class BestEffortExecutor implements AutoCloseable {
     private final int most;
     private final AtomicInteger busy = new AtomicInteger();

@@ -222,7 +222,7 @@ public final class Dentries {
 
     private synchronized boolean isAnyUnsure(long nowNanos) {
         NamesInFlight all = unsure;
-        if (all != null && all.isQuiescent(nowNanos)) {
+        if (all != null && all.isEmpty(nowNanos)) {
             unsure = null;
         }
         return unsure != null;

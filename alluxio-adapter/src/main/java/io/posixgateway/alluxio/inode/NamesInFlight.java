@@ -18,7 +18,7 @@ final class NamesInFlight {
     }
 
     /** Returns whether none is left. */
-    boolean isQuiescent(long nowNanos) {
+    boolean isEmpty(long nowNanos) {
         all.values().removeIf(until -> until - nowNanos <= 0);
         return all.isEmpty();
     }

@@ -12,18 +12,18 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what takes a path away (a rename, a removal) apart from what goes by that path. Any thread.
+ * Reader/writer lock over paths: renames and removals lock a subtree exclusively, operations that go by path share it. Any thread;
+ * waits.
  *
- * <p>What changes something by a path stays ({@link #shared}) from before the path is asked for until all is done. What takes
- * a path away moves ({@link #exclusive}): it waits for those who stay there or below, and who come later wait for it. One
- * directory is renamed at a time, and none is removed meanwhile above or below of where that was, or will be; so whoever moves
- * one need not stay above it. Without that a worker of Alluxio that is writing would make a renamed directory anew in the
- * under file system, and a commit would give a removed file its name back.
- * Who only reads does not stay: it asks again when {@link #directoryMovedSince} says that the answer may be about a path of
- * yesterday.
+ * <p>An operation that changes something by a path holds it shared ({@link #shared}) from before it determines the path until it is done. A
+ * rename or removal holds the path exclusively ({@link #exclusive}): it waits for all who share it or a path below, and later ones wait
+ * for it. One directory is renamed at a time, and none is removed meanwhile above or below its old or new path; so a rename need not
+ * share the path above. Without this lock an Alluxio worker that is writing would create a renamed directory again in the under file
+ * system, and a commit would give a removed file its name back. Operations that only read do not lock: they retry if
+ * {@link #directoryMovedSince} says that a concurrent directory rename made the response stale.
  *
- * <p>To be taken before the lock of a dirty file; who holds one only tries ({@link #tryShared}). A thread that stays, or moves, may
- * stay again.
+ * <p>Lock order: before the lock of a dirty file; a thread that holds one only tries ({@link #tryShared}). Reentrant: a thread that holds a
+ * path may share it again.
  */
 public final class PathLocks {
     /** So long a wait is one; shorter than what a call to Alluxio may take. */

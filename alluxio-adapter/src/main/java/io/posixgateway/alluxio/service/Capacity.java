@@ -25,7 +25,7 @@ final class Capacity {
     private long askedAtNanos = NOT_ASKED;
     private long answeredAtNanos = NOT_ASKED;
     private int error;
-    private @Nullable NumberFormats last;
+    private @Nullable Sample last;
 
     Capacity(FileSystem files, Executor executor, Clock nanoClock) {
         this.files = files;
@@ -33,7 +33,7 @@ final class Capacity {
         this.nanoClock = nanoClock;
     }
 
-    private record NumberFormats(long totalBytes, long availableBytes, long atNanos) {}
+    private record Sample(long totalBytes, long availableBytes, long atNanos) {}
 
     /** The last answer, at once; zeros before there is one. */
     synchronized VolumeStats now() {
@@ -41,7 +41,7 @@ final class Capacity {
         if (askedAtNanos == NOT_ASKED && (answeredAtNanos == NOT_ASKED || now - answeredAtNanos > REFRESH_NANOS)) {
             ask(now);
         }
-        NumberFormats known = last;
+        Sample known = last;
         String condition = condition(now);
         if (known == null) {
             return new VolumeStats(0, 0, 0, 0, condition);
@@ -83,7 +83,7 @@ final class Capacity {
         error = -Math.min(result, 0);
         if (result >= 0) {
             long unit = Math.max(1, figures.fragmentSizeBytes);
-            last = new NumberFormats(figures.blocks * unit, figures.availableBlocks * unit, answeredAtNanos);
+            last = new Sample(figures.blocks * unit, figures.availableBlocks * unit, answeredAtNanos);
         }
     }
 }

@@ -91,7 +91,7 @@ final class MasterLoad {
                 stop(ours);
                 return End.LEFT;
             }
-            if (isQuiescent(heardNanos, patience.unheard()) || isQuiescent(movedNanos, patience.unmoved())) {
+            if (isExpired(heardNanos, patience.unheard()) || isExpired(movedNanos, patience.unmoved())) {
                 LOG.info("Alluxio's load job for {} makes no progress; it is at {} bytes", path, state.loadedBytes());
                 stop(ours);
                 return End.FAILED;
@@ -100,7 +100,7 @@ final class MasterLoad {
         }
     }
 
-    private boolean isQuiescent(long sinceNanos, Duration patience) {
+    private boolean isExpired(long sinceNanos, Duration patience) {
         return clock.nanos() - sinceNanos > patience.toNanos();
     }
 

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.UUID;
 
-/** A spool file and its record, for a new file that is not in Alluxio yet. For one thread; ends by created or abandon. */
+/** Spool file and record of a new file that does not exist in Alluxio yet. For one thread; ends by created or abandon. */
 public final class PendingCreate {
     final Spool spool;
     final DirtyFileRecord record;

@@ -73,7 +73,7 @@ final class StaleWorkerWrites {
             this.sinceNanos = sinceNanos;
         }
 
-        synchronized boolean isQuiescent(long now) {
+        synchronized boolean isResolved(long now) {
             if (!answered && sink != null && sink.isQuiescent()) {
                 answered = true;
                 answeredNanos = now;
@@ -127,7 +127,7 @@ final class StaleWorkerWrites {
         long now = nanoClock.nanos();
         for (Doubt doubt : List.copyOf(doubts)) {
             Sent sent = doubt.sent;
-            if (doubt.isQuiescent(now) && doubts.remove(doubt) && sent != null) {
+            if (doubt.isResolved(now) && doubts.remove(doubt) && sent != null) {
                 over.add(sent);
             }
         }

@@ -90,7 +90,7 @@ class InvalidationTest {
 
             assertThat(mount.fileSystem().invalidate("/")).isEqualTo(files + 1);
 
-            mount.kernel().invalidator().forEach(expected::remove);
+            mount.kernel().notifications().forEach(expected::remove);
             assertThat(expected).as("what the kernel was not told").isEmpty();
             mount.lookup("/f0");
             mount.lookup("/f" + (files - 1));
@@ -118,11 +118,11 @@ class InvalidationTest {
             }
             long directory = two.lookup("/d").id();
             assertThat(two.fileSystem().invalidate("/d/single")).isEqualTo(1);
-            assertThat(two.kernel().invalidator()).contains(Notification.entry(directory, "single"));
+            assertThat(two.kernel().notifications()).contains(Notification.entry(directory, "single"));
             assertThat(two.read("/d/single")).isEqualTo("single");
 
             assertThat(two.fileSystem().invalidate("/d")).isGreaterThan(2);
-            assertThat(two.kernel().invalidator())
+            assertThat(two.kernel().notifications())
                     .contains(Notification.entry(directory, "asked"), Notification.entry(directory, "known"));
             assertThat(two.read("/d/asked")).isEqualTo("asked");
             assertThat(two.read("/d/known")).isEqualTo("known");
@@ -141,7 +141,7 @@ class InvalidationTest {
             cluster.clock().advance(Duration.ofSeconds(2));
             mount.kernel().take();
             try (MemoryMount.OpenFile file = mount.bind("/f").open(Stat.O_RDONLY)) {
-                assertThat(mount.kernel().invalidator()).contains(Notification.attributes(node.id()));
+                assertThat(mount.kernel().notifications()).contains(Notification.attributes(node.id()));
                 assertThat(file.readText()).isEqualTo("longer");
             }
         }

@@ -114,7 +114,7 @@ class TtlByPathTest {
         two.rename("/stays/f", "/stays/folder/f");
         two.rename("/stays/marker", "/changes/marker");
         two.kernel().await(Notification.attributes(marker)); // one is told after the other
-        assertThat(two.kernel().invalidator()).doesNotContain(Notification.attributes(file));
+        assertThat(two.kernel().notifications()).doesNotContain(Notification.attributes(file));
         assertThat(two.requests().getattr(file).attributesValid()).isEqualTo(HOUR);
     }
 }

@@ -19,7 +19,7 @@ class WorkerHealthTest {
 
     private final ManualClock clock = new ManualClock();
     private final AtomicBoolean isAlive = new AtomicBoolean();
-    private final AtomicInteger pulses = new AtomicInteger();
+    private final AtomicInteger probes = new AtomicInteger();
     /** What happens while it is asked. */
     private Runnable meanwhile = () -> {};
 
@@ -27,7 +27,7 @@ class WorkerHealthTest {
     private final WorkerHealth watch = new WorkerHealth(
             clock,
             address -> {
-                pulses.incrementAndGet();
+                probes.incrementAndGet();
                 meanwhile.run();
                 return isAlive.get();
             },
@@ -67,7 +67,7 @@ class WorkerHealthTest {
     void oneThatAnswersIsNeverLeft() {
         for (int i = 0; i < 1000; i++) {
             assertThat(worker.tryBegin()).isNotEqualTo(WorkerHealth.NOT_BEGUN);
-            pass(WorkerHealth.PRUNE_NANOS);
+            pass(WorkerHealth.BUSY_NANOS);
             worker.answered();
         }
         pass(100 * WorkerHealth.SILENT_NANOS);
@@ -79,7 +79,7 @@ class WorkerHealthTest {
         beginMost();
         assertThat(worker.hangs()).isFalse();
         assertThat(worker.tryBegin()).isEqualTo(WorkerHealth.NOT_BEGUN);
-        pass(WorkerHealth.PRUNE_NANOS);
+        pass(WorkerHealth.BUSY_NANOS);
         assertThat(worker.hangs()).isTrue();
         assertThat(worker.await(true)).isEqualTo(WorkerHealth.NOT_BEGUN);
         worker.answered();
@@ -140,7 +140,7 @@ class WorkerHealthTest {
         pass(WorkerHealth.SILENT_NANOS);
         CompletableFuture<Long> waiter = CompletableFuture.supplyAsync(() -> worker.await(false));
         clock.awaitWaiting(1);
-        pass(WorkerHealth.PRUNE_NANOS - 1);
+        pass(WorkerHealth.BUSY_NANOS - 1);
         assertThat(clock.waiting()).isEqualTo(1);
         pass(1);
         assertThat(waiter.orTimeout(60, TimeUnit.SECONDS).join()).isEqualTo(WorkerHealth.NOT_BEGUN);
@@ -152,9 +152,9 @@ class WorkerHealthTest {
         movable.begin(true);
         worker.enter(movable);
         live(WorkerHealth.SILENT_NANOS - 1);
-        assertThat(pulses).hasValue(0);
+        assertThat(probes).hasValue(0);
         live(1);
-        assertThat(pulses).hasValue(1);
+        assertThat(probes).hasValue(1);
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
         assertThat(movable.end()).isTrue();
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -189,7 +189,7 @@ class WorkerHealthTest {
         call.begin(true);
         worker.enter(call);
         live(100 * WorkerHealth.SILENT_NANOS);
-        assertThat(pulses).hasValueGreaterThan(5);
+        assertThat(probes).hasValueGreaterThan(5);
         assertThat(call.end()).isFalse();
         worker.leave(call);
         live(WorkerHealth.SILENT_NANOS);
@@ -207,7 +207,7 @@ class WorkerHealthTest {
             worker.suspect();
         };
         live(WorkerHealth.SILENT_NANOS);
-        assertThat(pulses).hasValue(2);
+        assertThat(probes).hasValue(2);
         assertThat(worker.proofs()).isEqualTo(1);
         worker.leave(call);
     }
@@ -221,7 +221,7 @@ class WorkerHealthTest {
         };
         worker.suspect();
         live(0);
-        assertThat(pulses).hasValue(2);
+        assertThat(probes).hasValue(2);
         assertThat(worker.proofs()).isEqualTo(1);
     }
 
@@ -230,7 +230,7 @@ class WorkerHealthTest {
         meanwhile = worker::answered;
         worker.suspect();
         live(0);
-        assertThat(pulses).hasValue(1);
+        assertThat(probes).hasValue(1);
         assertThat(worker.hangs()).isFalse();
         assertThat(worker.proofs()).as("it may have been on its way").isZero();
         meanwhile = () -> {};
@@ -253,7 +253,7 @@ class WorkerHealthTest {
             live(WorkerHealth.SILENT_NANOS / 100);
         }
         assertThat(worker.proofs()).isZero();
-        assertThat(pulses).hasValueBetween(8, 20);
+        assertThat(probes).hasValueBetween(8, 20);
         isAlive.set(true);
         live(WorkerHealth.SILENT_NANOS);
         assertThat(worker.hangs()).as("it is asked soon, since it may be back").isFalse();
@@ -278,7 +278,7 @@ class WorkerHealthTest {
         live(0);
         assertThat(worker.hangs()).isTrue();
         live(10 * WorkerHealth.LAST_TRY_NANOS);
-        assertThat(pulses).hasValueBetween(8, 20);
+        assertThat(probes).hasValueBetween(8, 20);
         assertThat(worker.hangs()).isTrue();
         isAlive.set(true);
         live(WorkerHealth.LAST_TRY_NANOS);
@@ -289,8 +289,8 @@ class WorkerHealthTest {
     @Test
     void oneThatNeverAnswersIsForgottenAtLast() {
         worker.suspect();
-        live(WorkerHealth.MAX_PULSES * WorkerHealth.LAST_TRY_NANOS);
-        assertThat(pulses).hasValue(WorkerHealth.MAX_PULSES);
+        live(WorkerHealth.MAX_PROBES * WorkerHealth.LAST_TRY_NANOS);
+        assertThat(probes).hasValue(WorkerHealth.MAX_PROBES);
         assertThat(worker.hangs()).isFalse();
         assertThat(planned).isEmpty();
     }

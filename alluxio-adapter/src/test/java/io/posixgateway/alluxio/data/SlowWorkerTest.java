@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** A worker answers late, or not at all: who reads files that others hold does not wait for it. */
 class SlowWorkerTest {
     /** More than the pool of a mount without a kernel has threads, and fewer than it may have at last. */
-    private static final int PRUNE_THRESHOLD = 40;
+    private static final int READERS = 40;
     /** Fewer than the pool has. */
     private static final int FEW = 10;
 
@@ -33,7 +33,7 @@ class SlowWorkerTest {
 
     @BeforeEach
     void mount() {
-        for (int i = 0; i < PRUNE_THRESHOLD; i++) {
+        for (int i = 0; i < READERS; i++) {
             cluster.ufs().write("/" + i + "-slow", content("slow", i));
             cluster.ufs().write("/" + i + "-other", content("other", i));
         }
@@ -90,7 +90,7 @@ class SlowWorkerTest {
     @Test
     void read_whileMoreReadsHangThanThePoolHasThreads_continuesOnceTheyAreStuck() throws Exception {
         Held worker = slow();
-        List<AsyncCall> slow = read("slow", PRUNE_THRESHOLD);
+        List<AsyncCall> slow = read("slow", READERS);
         worker.await();
         List<AsyncCall> others = read("other", OTHERS);
         Eventually.holds("others read", () -> {

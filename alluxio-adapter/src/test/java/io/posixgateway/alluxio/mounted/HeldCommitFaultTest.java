@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HeldCommitFaultTest {
     private static final int BYTES = 8 << 20;
     /** More than the pool has threads. */
-    private static final int PRUNE_THRESHOLD = 80;
+    private static final int LOOKS = 80;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -70,7 +70,7 @@ class HeldCommitFaultTest {
             Waiting.until("all is written", PATIENCE, () -> Files.size(file) == BYTES);
             look(file, BYTES);
             assertThat(writer.isAlive())
-                    .as("the writer waits longer than %d looked", PRUNE_THRESHOLD)
+                    .as("the writer waits longer than %d looked", LOOKS)
                     .isTrue();
             assertAreKilled(List.of("chmod", "600", file.toString()));
             assertThat(writer.isAlive())
@@ -109,17 +109,17 @@ class HeldCommitFaultTest {
 
     /** A crowd at once, who all see this length. */
     private static void look(Path file, long bytes) throws Exception {
-        ExecutorService pruneCandidates = Executors.newFixedThreadPool(PRUNE_THRESHOLD);
+        ExecutorService threads = Executors.newFixedThreadPool(LOOKS);
         try {
             List<Callable<Long>> looks = new ArrayList<>();
-            for (int i = 0; i < PRUNE_THRESHOLD; i++) {
+            for (int i = 0; i < LOOKS; i++) {
                 looks.add(() -> lookOnce(file));
             }
-            for (Future<Long> size : pruneCandidates.invokeAll(looks, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            for (Future<Long> size : threads.invokeAll(looks, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
                 assertThat(size.get()).isEqualTo(bytes);
             }
         } finally {
-            pruneCandidates.shutdownNow();
+            threads.shutdownNow();
         }
     }
 

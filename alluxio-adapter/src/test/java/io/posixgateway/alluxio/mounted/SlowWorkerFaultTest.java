@@ -40,7 +40,7 @@ class SlowWorkerFaultTest {
     private static final int BYTES = 64 << 10;
     private static final int FILES = 240;
     /** More than the pool has threads. */
-    private static final int PRUNE_THRESHOLD = 80;
+    private static final int WAITING_READERS = 80;
 
     private static final int READERS = 8;
     private static final int READS = 40;
@@ -87,11 +87,11 @@ class SlowWorkerFaultTest {
         try (MountedFileSystem mounted = FarMount.of(own, folder.resolve("spool"))) {
             List<Integer> slow = heldBy(own, mounted.root(), 2);
             List<Integer> others = heldBy(own, mounted.root(), 1);
-            assertThat(slow).hasSizeGreaterThan(PRUNE_THRESHOLD);
+            assertThat(slow).hasSizeGreaterThan(WAITING_READERS);
             assertThat(others).isNotEmpty();
             worker.pause();
             try {
-                return goOn(mounted.root(), slow.subList(0, PRUNE_THRESHOLD), others);
+                return goOn(mounted.root(), slow.subList(0, WAITING_READERS), others);
             } finally {
                 worker.resume();
             }
@@ -103,7 +103,7 @@ class SlowWorkerFaultTest {
         CountDownLatch started = new CountDownLatch(READERS);
         List<Duration> elsewhere = Collections.synchronizedList(new ArrayList<>());
         List<Duration> each = Collections.synchronizedList(new ArrayList<>());
-        try (Readers pruneCandidates = new Readers(slow.size());
+        try (Readers waiting = new Readers(slow.size());
                 Readers readers = new Readers(READERS)) {
             for (int i = 0; i < READERS; i++) {
                 int first = i;
@@ -121,13 +121,13 @@ class SlowWorkerFaultTest {
             started.await();
             QuietTime time = QuietTime.sinceNow();
             for (int file : slow) {
-                pruneCandidates.run(() -> {
+                waiting.run(() -> {
                     read(root, file);
                     elsewhere.add(time.quiet());
                 });
             }
             readers.await("those of the other worker have read");
-            pruneCandidates.await("those of the worker that hangs have read");
+            waiting.await("those of the worker that hangs have read");
         }
         return new Took(percentile(each, 99), percentile(elsewhere, 75));
     }

@@ -143,11 +143,11 @@ class FairnessBench {
     }
 
     private static Seen beside(Path quiet, Path busy, AtomicLong others) throws Exception {
-        try (PruneCandidates pruneCandidates = new PruneCandidates(busy)) {
-            pruneCandidates.awaitReads();
-            long before = pruneCandidates.reads.get();
+        try (BusyReaders readers = new BusyReaders(busy)) {
+            readers.awaitReads();
+            long before = readers.reads.get();
             Seen seen = read(quiet, SECONDS);
-            others.addAndGet(pruneCandidates.reads.get() - before);
+            others.addAndGet(readers.reads.get() - before);
             return seen;
         }
     }
@@ -191,12 +191,12 @@ class FairnessBench {
     }
 
     /** The readers that wait. */
-    private static final class PruneCandidates implements AutoCloseable {
+    private static final class BusyReaders implements AutoCloseable {
         private final AtomicLong reads = new AtomicLong();
         private final List<Thread> threads = new ArrayList<>();
         private volatile boolean over;
 
-        PruneCandidates(Path file) {
+        BusyReaders(Path file) {
             for (int i = 0; i < READERS; i++) {
                 int seed = i;
                 Thread thread = new Thread(() -> readOn(file, seed), "busy-" + i);

@@ -153,13 +153,13 @@ final class World implements AutoCloseable {
         }
         models = mapped(next, Model::withoutAbandoned);
         pass(SETTLED);
-        nodes.stream().filter(Node::isUp).forEach(this::invalidator);
+        nodes.stream().filter(Node::isUp).forEach(this::compareAfterFormat);
         pass(SETTLED);
         observe();
     }
 
     /** Its next call is answered with ESTALE, or waits for the comparison. */
-    private void invalidator(Node node) {
+    private void compareAfterFormat(Node node) {
         for (int i = 0; i < 2; i++) {
             try {
                 node.mount().exists("/nothing");

@@ -22,7 +22,7 @@ public final class RecordingKernel implements Kernel {
 
     private final boolean passthrough;
     private final boolean readOnly;
-    private final List<Notification> invalidator = new ArrayList<>();
+    private final List<Notification> notifications = new ArrayList<>();
     private final Map<Long, Long> lookups = new HashMap<>();
     /** What names led to when they were last seen. */
     private final Map<FuseRequests.Place, Long> names = new HashMap<>();
@@ -116,18 +116,18 @@ public final class RecordingKernel implements Kernel {
     }
 
     /** All so far. */
-    public synchronized List<Notification> invalidator() {
-        return List.copyOf(invalidator);
+    public synchronized List<Notification> notifications() {
+        return List.copyOf(notifications);
     }
 
     public synchronized void clear() {
-        invalidator.clear();
+        notifications.clear();
     }
 
     /** All so far, which are forgotten. */
     public synchronized List<Notification> take() {
-        List<Notification> taken = List.copyOf(invalidator);
-        invalidator.clear();
+        List<Notification> taken = List.copyOf(notifications);
+        notifications.clear();
         return taken;
     }
 
@@ -138,17 +138,17 @@ public final class RecordingKernel implements Kernel {
 
     private synchronized void await(Predicate<Notification> wanted, String what) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-        while (invalidator.stream().noneMatch(wanted)) {
+        while (notifications.stream().noneMatch(wanted)) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {
-                throw new AssertionError("not told within " + LIMIT_SECONDS + " s: " + what + " but " + invalidator);
+                throw new AssertionError("not told within " + LIMIT_SECONDS + " s: " + what + " but " + notifications);
             }
             TimeUnit.NANOSECONDS.timedWait(this, left);
         }
     }
 
     private synchronized int told(Notification notification) {
-        invalidator.add(notification);
+        notifications.add(notification);
         notifyAll();
         return notification.node == FuseRequests.ROOT || lookups.containsKey(notification.node) ? 0 : -Errno.ENOENT;
     }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** While a file is on its way to a worker that does not answer: who looks at it waits for nothing, and who waits can be killed. */
 class HeldCommitTest {
     /** More than the pool has threads. */
-    private static final int PRUNE_THRESHOLD = 80;
+    private static final int LOOKS = 80;
     /** After the entries and attributes that the mount may keep. */
     private static final Duration FORGOTTEN = Duration.ofMinutes(1);
 
@@ -64,7 +64,7 @@ class HeldCommitTest {
         mount.write("/file", "before");
         Commit commit = commit("/file", "all that was written");
         cluster.clock().advance(FORGOTTEN);
-        for (int i = 0; i < PRUNE_THRESHOLD; i++) {
+        for (int i = 0; i < LOOKS; i++) {
             assertThat(mount.list("/")).containsExactly("file");
             FuseNode node = mount.lookup("/file");
             assertThat(node.lengthBytes()).isEqualTo("all that was written".length());
