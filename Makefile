@@ -222,7 +222,7 @@ stress-alluxio: build
 
 # Those of writing, renaming, recovery and takeover that find what they stored in any under file system.
 STORE_TESTS := MasterLossIT AlluxioConformanceIT io.posixgateway.alluxio.mounted.CoherenceIT NothingMovesIT WriteIT CommitFaultTest \
-  HeldCommitFaultTest MasterAndWorkerLossFaultTest DirtyFileTakeoverFaultTest OpenFilesFaultTest io.posixgateway.alluxio.service.TakeoverFaultTest
+  HeldCommitFaultTest MasterAndWorkerLossFaultTest DirtyFileTakeoverFaultTest OpenFilesFaultTest io.posixgateway.alluxio.gateway.TakeoverFaultTest
 # A change of the requests that operations cost is written into docs/semantics.md by make s3-test TEST=S3CallsIT ARGS=-Dpgw.docs.write=true.
 S3_TESTS := S3IT S3CallsIT S3DiskFullIT $(STORE_TESTS)
 HDFS_TESTS := HdfsIT AlluxioStoreContractIT $(STORE_TESTS)

@@ -2607,8 +2607,8 @@ const file_control_proto_rawDesc = "" +
 	"\rMakeDirectory\x12).posixgateway.control.v1.DirectoryRequest\x1a'.posixgateway.control.v1.DirectoryReply\x12e\n" +
 	"\x0fRemoveDirectory\x12).posixgateway.control.v1.DirectoryRequest\x1a'.posixgateway.control.v1.DirectoryReply\x12k\n" +
 	"\x0fRenameDirectory\x12/.posixgateway.control.v1.RenameDirectoryRequest\x1a'.posixgateway.control.v1.DirectoryReply\x12g\n" +
-	"\rListDirectory\x12).posixgateway.control.v1.DirectoryRequest\x1a+.posixgateway.control.v1.ListDirectoryReplyBK\n" +
-	"\x1fio.posixgateway.alluxio.controlP\x01Z&posixgateway.io/csi/internal/controlpbb\x06proto3"
+	"\rListDirectory\x12).posixgateway.control.v1.DirectoryRequest\x1a+.posixgateway.control.v1.ListDirectoryReplyBQ\n" +
+	"%io.posixgateway.alluxio.control.protoP\x01Z&posixgateway.io/csi/internal/controlpbb\x06proto3"
 
 var (
 	file_control_proto_rawDescOnce sync.Once

@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.bypass;
 
-import io.posixgateway.alluxio.data.BlockFolder;
+import io.posixgateway.alluxio.read.BlockFolder;
 import io.posixgateway.fuse.jni.Bypass;
 import io.posixgateway.fuse.jni.Native;
 import java.util.ArrayList;

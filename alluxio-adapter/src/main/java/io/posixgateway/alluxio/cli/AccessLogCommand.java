@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.cli;
 
 import io.grpc.StatusRuntimeException;
-import io.posixgateway.alluxio.control.SetAccessLogRequest;
+import io.posixgateway.alluxio.control.proto.SetAccessLogRequest;
 import java.io.PrintWriter;
 import java.util.Objects;
 import java.util.concurrent.Callable;

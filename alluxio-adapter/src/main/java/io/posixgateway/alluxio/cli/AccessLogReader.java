@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.cli;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.posixgateway.alluxio.control.AccessLines;
-import io.posixgateway.alluxio.control.FollowAccessesRequest;
+import io.posixgateway.alluxio.control.proto.AccessLines;
+import io.posixgateway.alluxio.control.proto.FollowAccessesRequest;
 import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -1,14 +1,14 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
+import io.posixgateway.alluxio.gateway.FileSystemFactory;
+import io.posixgateway.alluxio.gateway.MountOptions;
+import io.posixgateway.alluxio.gateway.ServiceException;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.FileSystemFactory;
-import io.posixgateway.alluxio.service.MountOptions;
-import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;

@@ -2,9 +2,9 @@ package io.posixgateway.alluxio.cli;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
+import io.posixgateway.alluxio.gateway.FileSystemFactory;
+import io.posixgateway.alluxio.gateway.ServiceException;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.FileSystemFactory;
-import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.session.FuseSession;
 import java.io.IOException;
 import java.io.PrintWriter;

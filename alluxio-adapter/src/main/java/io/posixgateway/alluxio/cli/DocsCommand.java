@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.gatewaymetrics.GatewayMetric;
+import io.posixgateway.alluxio.gateway.FileSystemFactory;
+import io.posixgateway.alluxio.metrics.GatewayMetric;
 import io.posixgateway.alluxio.options.OptionTable;
-import io.posixgateway.alluxio.service.FileSystemFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

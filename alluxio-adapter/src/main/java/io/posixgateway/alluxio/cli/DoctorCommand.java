@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.cli;
 
 import io.grpc.StatusRuntimeException;
-import io.posixgateway.alluxio.control.DiagnoseRequest;
-import io.posixgateway.alluxio.service.Redactor;
-import io.posixgateway.alluxio.service.StoreAdvice;
-import io.posixgateway.alluxio.service.SupportBundle;
+import io.posixgateway.alluxio.control.proto.DiagnoseRequest;
+import io.posixgateway.alluxio.gateway.Redactor;
+import io.posixgateway.alluxio.gateway.StoreAdvice;
+import io.posixgateway.alluxio.gateway.SupportBundle;
 import io.posixgateway.fuse.session.MountTable.Mount;
 import io.posixgateway.fuse.time.Clock;
 import java.io.FileDescriptor;

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.cli;
 
 import io.grpc.StatusRuntimeException;
-import io.posixgateway.alluxio.control.PathInfoReply;
-import io.posixgateway.alluxio.control.PathInfoRequest;
+import io.posixgateway.alluxio.control.proto.PathInfoReply;
+import io.posixgateway.alluxio.control.proto.PathInfoRequest;
 import io.posixgateway.alluxio.posix.IdMapper;
 import java.io.PrintWriter;
 import java.time.Instant;

@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.gateway.FileSystemFactory;
+import io.posixgateway.alluxio.gateway.JvmWarmup;
+import io.posixgateway.alluxio.gateway.Logging;
+import io.posixgateway.alluxio.gateway.OutOfMemory;
 import io.posixgateway.alluxio.options.OptionException;
-import io.posixgateway.alluxio.service.FileSystemFactory;
-import io.posixgateway.alluxio.service.JvmWarmup;
-import io.posixgateway.alluxio.service.Logging;
-import io.posixgateway.alluxio.service.OutOfMemory;
 import java.io.PrintWriter;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

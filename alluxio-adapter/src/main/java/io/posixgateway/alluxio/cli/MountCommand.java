@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
+import io.posixgateway.alluxio.gateway.BlockFolderRules;
+import io.posixgateway.alluxio.gateway.FileSystemFactory;
+import io.posixgateway.alluxio.gateway.KeeperException;
+import io.posixgateway.alluxio.gateway.MountOptions;
+import io.posixgateway.alluxio.gateway.ServiceException;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.BlockFolderRules;
-import io.posixgateway.alluxio.service.FileSystemFactory;
-import io.posixgateway.alluxio.service.KeeperException;
-import io.posixgateway.alluxio.service.MountOptions;
-import io.posixgateway.alluxio.service.ServiceException;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.time.Clock;
 import java.io.PrintWriter;

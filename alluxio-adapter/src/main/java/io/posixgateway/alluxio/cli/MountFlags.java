@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.gateway.BypassEndpoint;
 import io.posixgateway.alluxio.options.OptionTable;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.BypassEndpoint;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.recovery.StateFolder;
-import io.posixgateway.alluxio.service.BypassEndpoint;
-import io.posixgateway.alluxio.service.MountedGateway;
-import io.posixgateway.alluxio.service.ServedVolume;
+import io.posixgateway.alluxio.gateway.BypassEndpoint;
+import io.posixgateway.alluxio.gateway.ServedVolume;
+import io.posixgateway.alluxio.journal.StateFolder;
+import io.posixgateway.alluxio.serve.MountedGateway;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;

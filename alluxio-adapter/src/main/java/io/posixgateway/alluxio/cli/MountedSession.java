@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.SessionOptions;

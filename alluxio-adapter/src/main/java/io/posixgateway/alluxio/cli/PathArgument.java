@@ -1,6 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.client.NameCodec;
+import io.posixgateway.alluxio.store.NameCodec;
 import io.posixgateway.fuse.spi.Name;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

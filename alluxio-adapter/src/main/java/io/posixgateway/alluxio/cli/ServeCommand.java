@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.gateway.BlockFolderRules;
+import io.posixgateway.alluxio.gateway.FileSystemFactory;
+import io.posixgateway.alluxio.gateway.JvmWarmup;
+import io.posixgateway.alluxio.gateway.RateCeilings;
+import io.posixgateway.alluxio.gateway.ServiceException;
 import io.posixgateway.alluxio.options.OptionException;
-import io.posixgateway.alluxio.service.BlockFolderRules;
-import io.posixgateway.alluxio.service.FileSystemFactory;
-import io.posixgateway.alluxio.service.GatewayService;
-import io.posixgateway.alluxio.service.JvmWarmup;
-import io.posixgateway.alluxio.service.RateCeilings;
-import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.alluxio.serve.GatewayService;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.net.InetSocketAddress;

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.cli;
 
 import io.grpc.StatusRuntimeException;
-import io.posixgateway.alluxio.control.MetricsRequest;
+import io.posixgateway.alluxio.control.proto.MetricsRequest;
 import io.posixgateway.fuse.time.Clock;
 import java.io.PrintWriter;
 import java.util.Locale;

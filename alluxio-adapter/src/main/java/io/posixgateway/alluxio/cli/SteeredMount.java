@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.control.AttachRequest;
-import io.posixgateway.alluxio.control.Cluster;
+import io.posixgateway.alluxio.control.proto.AttachRequest;
+import io.posixgateway.alluxio.control.proto.Cluster;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
+import io.posixgateway.alluxio.gateway.BypassEndpoint;
+import io.posixgateway.alluxio.gateway.ServedVolume;
+import io.posixgateway.alluxio.gateway.WatchLimits;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.BypassEndpoint;
-import io.posixgateway.alluxio.service.ServedVolume;
-import io.posixgateway.alluxio.service.WatchLimits;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.control.SyncProgress;
-import io.posixgateway.alluxio.control.SyncRequest;
+import io.posixgateway.alluxio.control.proto.SyncProgress;
+import io.posixgateway.alluxio.control.proto.SyncRequest;
 import java.io.PrintWriter;
 import java.util.Iterator;
 import java.util.Objects;

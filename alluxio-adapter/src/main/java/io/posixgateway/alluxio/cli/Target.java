@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.cli;
 
 import io.grpc.StatusRuntimeException;
-import io.posixgateway.alluxio.control.ListRequest;
-import io.posixgateway.alluxio.control.Volume;
+import io.posixgateway.alluxio.control.proto.ListRequest;
+import io.posixgateway.alluxio.control.proto.Volume;
 import io.posixgateway.fuse.session.MountTable.Mount;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.cli;
 
+import io.posixgateway.alluxio.gateway.MountOptions;
 import io.posixgateway.alluxio.options.OptionValues;
-import io.posixgateway.alluxio.service.MountOptions;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.testing.NullFileSystem;

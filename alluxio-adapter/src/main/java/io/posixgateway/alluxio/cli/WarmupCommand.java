@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.cli;
 
-import io.posixgateway.alluxio.control.WarmupProgress;
-import io.posixgateway.alluxio.control.WarmupRequest;
+import io.posixgateway.alluxio.control.proto.WarmupProgress;
+import io.posixgateway.alluxio.control.proto.WarmupRequest;
 import java.io.PrintWriter;
 import java.util.Iterator;
 import java.util.Objects;

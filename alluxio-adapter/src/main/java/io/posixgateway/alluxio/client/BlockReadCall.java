@@ -13,6 +13,7 @@ import alluxio.shaded.client.io.grpc.Metadata;
 import alluxio.shaded.client.io.grpc.MethodDescriptor;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.shaded.client.io.grpc.internal.ReadableBuffer;
+import io.posixgateway.alluxio.store.StoreReader;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.io.InputStream;

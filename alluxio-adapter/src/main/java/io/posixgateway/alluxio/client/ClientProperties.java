@@ -6,6 +6,7 @@ import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.conf.Source;
 import alluxio.util.ConfigurationUtils;
+import io.posixgateway.alluxio.store.StoreOptions;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;

@@ -17,6 +17,7 @@ import alluxio.exception.status.AlluxioStatusException;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.shaded.client.io.grpc.StatusException;
 import alluxio.shaded.client.io.grpc.StatusRuntimeException;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.FileNotFoundException;
 import java.util.EnumSet;

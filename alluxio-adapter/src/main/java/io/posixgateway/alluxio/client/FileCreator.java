@@ -15,6 +15,8 @@ import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.util.FileSystemOptionsUtils;
 import alluxio.wire.OperationId;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 import java.io.IOException;
 import java.util.Map;
 import java.util.UUID;

@@ -12,6 +12,8 @@ import alluxio.grpc.ReadRequest;
 import alluxio.master.file.meta.PersistenceState;
 import alluxio.util.FileSystemOptionsUtils;
 import alluxio.wire.BlockInfo;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreReader;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.io.InterruptedIOException;

@@ -39,6 +39,8 @@ import alluxio.grpc.SetAttributePRequest;
 import alluxio.uri.Authority;
 import alluxio.util.FileSystemOptionsUtils;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
+import io.posixgateway.alluxio.store.NameCodec;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Map;
 

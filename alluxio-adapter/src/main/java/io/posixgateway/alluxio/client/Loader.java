@@ -14,6 +14,8 @@ import alluxio.shaded.client.com.google.protobuf.ByteString;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import io.posixgateway.alluxio.store.LoadState;
+import io.posixgateway.alluxio.store.StoreException;
 import java.util.Locale;
 import java.util.Map;
 

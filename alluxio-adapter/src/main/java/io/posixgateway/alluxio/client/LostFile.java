@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.client.file.URIStatus;
 import alluxio.master.file.meta.PersistenceState;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import org.jspecify.annotations.Nullable;
 

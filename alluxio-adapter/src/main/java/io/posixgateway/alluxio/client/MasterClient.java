@@ -11,6 +11,7 @@ import alluxio.shaded.client.io.grpc.MethodDescriptor;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.shaded.client.io.grpc.StatusRuntimeException;
 import alluxio.shaded.client.io.grpc.stub.ClientCalls;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;

@@ -1,6 +1,15 @@
 package io.posixgateway.alluxio.client;
 
-import io.posixgateway.alluxio.client.RpcMetrics.Method;
+import io.posixgateway.alluxio.store.FileDetails;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.LoadState;
+import io.posixgateway.alluxio.store.RpcMetrics;
+import io.posixgateway.alluxio.store.RpcMetrics.Method;
+import io.posixgateway.alluxio.store.RunningListings;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreReader;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;

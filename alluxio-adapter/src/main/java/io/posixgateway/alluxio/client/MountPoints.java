@@ -1,5 +1,7 @@
 package io.posixgateway.alluxio.client;
 
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.UfsKind;
 import io.posixgateway.fuse.time.Clock;
 import java.util.HashMap;
 import java.util.Map;

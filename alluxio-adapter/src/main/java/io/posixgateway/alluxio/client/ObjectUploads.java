@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.grpc.MountPointInfo;
+import io.posixgateway.alluxio.store.UfsKind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

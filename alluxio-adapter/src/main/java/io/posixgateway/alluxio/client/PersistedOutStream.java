@@ -16,6 +16,7 @@ import alluxio.retry.RetryPolicy;
 import alluxio.wire.BlockInfo;
 import alluxio.wire.OperationId;
 import alluxio.wire.WorkerNetAddress;
+import io.posixgateway.alluxio.store.StoreException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Optional;

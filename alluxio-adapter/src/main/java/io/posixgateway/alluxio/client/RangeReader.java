@@ -13,6 +13,7 @@ import alluxio.wire.BlockInfo;
 import alluxio.wire.BlockLocation;
 import alluxio.wire.FileBlockInfo;
 import alluxio.wire.WorkerNetAddress;
+import io.posixgateway.alluxio.store.StoreReader;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.List;

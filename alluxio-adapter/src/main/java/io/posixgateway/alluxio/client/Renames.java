@@ -3,6 +3,9 @@ package io.posixgateway.alluxio.client;
 import alluxio.grpc.RenamePOptions;
 import alluxio.grpc.S3SyntaxOptions;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.UfsKind;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.client;
 
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.concurrent.CountDownLatch;

@@ -2,6 +2,8 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.client.file.FileOutStream;
 import alluxio.client.file.URIStatus;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;

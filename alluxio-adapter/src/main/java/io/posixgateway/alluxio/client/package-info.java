@@ -1,9 +1,8 @@
 /**
- * The border to Alluxio: {@link io.posixgateway.alluxio.client.Store} in neutral types, and its implementation.
+ * {@link io.posixgateway.alluxio.store.Store} on a real Alluxio: channels, calls with deadlines, streams, leaders, the health of
+ * workers, and what is odd about servers.
  *
- * <p>The only package that imports {@code alluxio.*}. Every method may wait for the network and is called on threads where
- * that is allowed; failures are {@link io.posixgateway.alluxio.client.StoreException}s that carry an errno from the one
- * table.
+ * <p>The only package that imports {@code alluxio.*}. Errnos come from one table.
  */
 @NullMarked
 package io.posixgateway.alluxio.client;

@@ -1,7 +1,8 @@
 package io.posixgateway.alluxio.control;
 
 import io.grpc.stub.ServerCallStreamObserver;
-import io.posixgateway.alluxio.service.AccessLog;
+import io.posixgateway.alluxio.control.proto.AccessLines;
+import io.posixgateway.alluxio.gateway.AccessLog;
 import java.util.List;
 
 /** Sends lines of an access log to one caller until it goes away. What the caller does not take in time is lost, and counted. */

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.control;
 
-import io.posixgateway.alluxio.VolumeCounts;
-import io.posixgateway.alluxio.service.MemoryCounts;
+import io.posixgateway.alluxio.fs.VolumeCounts;
+import io.posixgateway.alluxio.gateway.MemoryCounts;
 import java.util.List;
 import java.util.Locale;
 

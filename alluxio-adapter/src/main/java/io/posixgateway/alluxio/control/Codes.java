@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.control;
 
 import io.grpc.Status;
+import io.posixgateway.alluxio.gateway.ServiceException;
 import io.posixgateway.alluxio.options.OptionException;
-import io.posixgateway.alluxio.service.ServiceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -3,14 +3,49 @@ package io.posixgateway.alluxio.control;
 import com.google.protobuf.Message;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.posixgateway.alluxio.service.AccessLog;
-import io.posixgateway.alluxio.service.Directories;
-import io.posixgateway.alluxio.service.Gateway;
-import io.posixgateway.alluxio.service.Logging;
-import io.posixgateway.alluxio.service.ServedVolume;
-import io.posixgateway.alluxio.service.ServiceException;
-import io.posixgateway.alluxio.service.SupportBundle;
-import io.posixgateway.alluxio.service.VolumeStats;
+import io.posixgateway.alluxio.control.proto.AccessLines;
+import io.posixgateway.alluxio.control.proto.AttachReply;
+import io.posixgateway.alluxio.control.proto.AttachRequest;
+import io.posixgateway.alluxio.control.proto.ControlGrpc;
+import io.posixgateway.alluxio.control.proto.DetachReply;
+import io.posixgateway.alluxio.control.proto.DetachRequest;
+import io.posixgateway.alluxio.control.proto.DiagnoseReply;
+import io.posixgateway.alluxio.control.proto.DiagnoseRequest;
+import io.posixgateway.alluxio.control.proto.DirectoryReply;
+import io.posixgateway.alluxio.control.proto.DirectoryRequest;
+import io.posixgateway.alluxio.control.proto.DrainReply;
+import io.posixgateway.alluxio.control.proto.DrainRequest;
+import io.posixgateway.alluxio.control.proto.FollowAccessesRequest;
+import io.posixgateway.alluxio.control.proto.InfoReply;
+import io.posixgateway.alluxio.control.proto.InfoRequest;
+import io.posixgateway.alluxio.control.proto.InvalidateReply;
+import io.posixgateway.alluxio.control.proto.InvalidateRequest;
+import io.posixgateway.alluxio.control.proto.ListDirectoryReply;
+import io.posixgateway.alluxio.control.proto.ListReply;
+import io.posixgateway.alluxio.control.proto.ListRequest;
+import io.posixgateway.alluxio.control.proto.MetricsReply;
+import io.posixgateway.alluxio.control.proto.MetricsRequest;
+import io.posixgateway.alluxio.control.proto.PathInfoReply;
+import io.posixgateway.alluxio.control.proto.PathInfoRequest;
+import io.posixgateway.alluxio.control.proto.RenameDirectoryRequest;
+import io.posixgateway.alluxio.control.proto.SetAccessLogReply;
+import io.posixgateway.alluxio.control.proto.SetAccessLogRequest;
+import io.posixgateway.alluxio.control.proto.SetLogLevelReply;
+import io.posixgateway.alluxio.control.proto.SetLogLevelRequest;
+import io.posixgateway.alluxio.control.proto.StatsReply;
+import io.posixgateway.alluxio.control.proto.StatsRequest;
+import io.posixgateway.alluxio.control.proto.SyncProgress;
+import io.posixgateway.alluxio.control.proto.SyncRequest;
+import io.posixgateway.alluxio.control.proto.WarmupProgress;
+import io.posixgateway.alluxio.control.proto.WarmupRequest;
+import io.posixgateway.alluxio.gateway.AccessLog;
+import io.posixgateway.alluxio.gateway.Directories;
+import io.posixgateway.alluxio.gateway.Gateway;
+import io.posixgateway.alluxio.gateway.Logging;
+import io.posixgateway.alluxio.gateway.ServedVolume;
+import io.posixgateway.alluxio.gateway.ServiceException;
+import io.posixgateway.alluxio.gateway.SupportBundle;
+import io.posixgateway.alluxio.gateway.VolumeStats;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +110,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
             ListReply.Builder reply = ListReply.newBuilder();
             for (ServedVolume volume : service.all()) {
                 AttachRequest attached = volume.request();
-                reply.addVolumes(io.posixgateway.alluxio.control.Volume.newBuilder()
+                reply.addVolumes(io.posixgateway.alluxio.control.proto.Volume.newBuilder()
                         .setVolume(volume.name())
                         .setAlluxioPath(attached.getAlluxioPath())
                         .setMasters(attached.getCluster().getMasters())

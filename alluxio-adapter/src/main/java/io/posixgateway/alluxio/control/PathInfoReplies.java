@@ -1,11 +1,12 @@
 package io.posixgateway.alluxio.control;
 
-import io.posixgateway.alluxio.PathInfo;
-import io.posixgateway.alluxio.client.FileDetails;
-import io.posixgateway.alluxio.client.RunningListings;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.recovery.DirectoryRenameLog;
-import io.posixgateway.alluxio.recovery.SetAside;
+import io.posixgateway.alluxio.control.proto.PathInfoReply;
+import io.posixgateway.alluxio.fs.PathInfo;
+import io.posixgateway.alluxio.journal.DirectoryRenameLog;
+import io.posixgateway.alluxio.journal.SetAside;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.store.FileDetails;
+import io.posixgateway.alluxio.store.RunningListings;
 import io.posixgateway.alluxio.write.DirectoryRename;
 import io.posixgateway.fuse.spi.Stat;
 import java.util.List;

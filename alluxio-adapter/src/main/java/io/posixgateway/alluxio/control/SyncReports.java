@@ -1,7 +1,8 @@
 package io.posixgateway.alluxio.control;
 
 import io.grpc.stub.ServerCallStreamObserver;
-import io.posixgateway.alluxio.service.Sync;
+import io.posixgateway.alluxio.control.proto.SyncProgress;
+import io.posixgateway.alluxio.gateway.Sync;
 
 /** Sends a caller how far a comparison is; ends it when the caller has gone. One thread. */
 final class SyncReports implements Sync.Listener {

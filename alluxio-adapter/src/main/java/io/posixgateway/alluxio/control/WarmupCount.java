@@ -1,8 +1,9 @@
 package io.posixgateway.alluxio.control;
 
 import io.grpc.stub.ServerCallStreamObserver;
-import io.posixgateway.alluxio.client.LoadState;
-import io.posixgateway.alluxio.service.Warmup;
+import io.posixgateway.alluxio.control.proto.WarmupProgress;
+import io.posixgateway.alluxio.gateway.Warmup;
+import io.posixgateway.alluxio.store.LoadState;
 
 /** Counts what a warm-up has done and tells the caller now and then; ends when the caller has gone. One thread. */
 final class WarmupCount implements Warmup.Progress {

@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.AttributeEdit;
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.meta.AttrDecoder;
+import io.posixgateway.alluxio.meta.AttributeEdit;
+import io.posixgateway.alluxio.meta.InodeTable;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.write.DirtyFile.Unsent;
 import java.time.Instant;
 

@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongMap;
-import io.posixgateway.alluxio.inode.NodeIds;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.LongMap;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.meta.NodeIds;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

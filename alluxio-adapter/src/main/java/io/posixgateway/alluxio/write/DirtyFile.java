@@ -1,14 +1,14 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttributeEdit;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.recovery.CreationLog.Creation;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.Origin;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.CreationLog.Creation;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.Origin;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.meta.AttributeEdit;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Errno;

@@ -1,15 +1,15 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.KnownAlluxio;
-import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.KnownAlluxio;
+import io.posixgateway.alluxio.journal.NodeIdRemapLog;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.AttrDecoder;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.InodeTable;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.util.ArrayDeque;

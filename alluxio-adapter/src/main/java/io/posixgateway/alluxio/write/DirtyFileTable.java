@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.LongMap;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.LongMap;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.FileSystem;
 import org.jspecify.annotations.Nullable;

@@ -1,18 +1,18 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.AttributeEdit;
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreWriter;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.NodeIds;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.Origin;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.Origin;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.meta.AttrDecoder;
+import io.posixgateway.alluxio.meta.AttributeEdit;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.meta.NodeIds;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.ByteBuffer;
 

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreWriter;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 
 /**
  * What a changed file is in, with what only that state knows. {@link DirtyFile#become} replaces one by another, as the table in {@link Phase}

@@ -1,14 +1,14 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.LostAttributes;
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.meta.AttrDecoder;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.InodeTable;
+import io.posixgateway.alluxio.meta.LostAttributes;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.recovery.RenameLog;
-import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.alluxio.journal.RenameLog;
+import io.posixgateway.alluxio.journal.RenameLog.Renaming;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Map;

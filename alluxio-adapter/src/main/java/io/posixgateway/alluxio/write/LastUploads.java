@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.time.Clock;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,14 +1,14 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.journal.CreationLog;
+import io.posixgateway.alluxio.journal.CreationLog.Creation;
+import io.posixgateway.alluxio.journal.RetryQueue;
 import io.posixgateway.alluxio.posix.PosixXattr;
-import io.posixgateway.alluxio.recovery.CreationLog;
-import io.posixgateway.alluxio.recovery.CreationLog.Creation;
-import io.posixgateway.alluxio.recovery.RetryQueue;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.HexFormat;

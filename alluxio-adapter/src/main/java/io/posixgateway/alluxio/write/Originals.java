@@ -1,14 +1,14 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreReader;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.Origin;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.Origin;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreReader;
 import io.posixgateway.fuse.spi.Errno;
 
 /** What existing files hold when a change of them begins, which goes into the spool first. Any thread. */

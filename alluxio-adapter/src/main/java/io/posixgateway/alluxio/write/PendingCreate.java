@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.recovery.CreationLog.Creation;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.CreationLog.Creation;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.UUID;

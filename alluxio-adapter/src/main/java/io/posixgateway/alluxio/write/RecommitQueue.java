@@ -1,14 +1,14 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.cache.TempNames;
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.NodeIds;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.meta.NodeIds;
+import io.posixgateway.alluxio.meta.TempNames;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.alluxio.journal.RenameLog.Renaming;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;

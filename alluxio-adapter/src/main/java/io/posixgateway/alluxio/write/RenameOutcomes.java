@@ -1,15 +1,15 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.AttrDecoder;
-import io.posixgateway.alluxio.cache.LostAttributes;
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Attr;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.alluxio.journal.RenameLog.Renaming;
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.meta.AttrDecoder;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.InodeTable;
+import io.posixgateway.alluxio.meta.LostAttributes;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.time.Clock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.NodeIdRemapLog;
-import io.posixgateway.alluxio.recovery.Origin;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.NodeIdRemapLog;
+import io.posixgateway.alluxio.journal.Origin;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreReader;
-import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
+import io.posixgateway.alluxio.journal.RenameLog.Renaming;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreReader;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -1,11 +1,11 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.DiskErrno;
-import io.posixgateway.alluxio.recovery.Origin;
-import io.posixgateway.alluxio.recovery.SetAside;
-import io.posixgateway.alluxio.recovery.StateFolder;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.DiskErrno;
+import io.posixgateway.alluxio.journal.Origin;
+import io.posixgateway.alluxio.journal.SetAside;
+import io.posixgateway.alluxio.journal.StateFolder;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreWriter;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.time.Clock;
 import java.util.List;
 import java.util.Queue;

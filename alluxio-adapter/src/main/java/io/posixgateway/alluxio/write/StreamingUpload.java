@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreWriter;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 import java.nio.ByteBuffer;
 
 /** The content of a new file that goes straight to Alluxio while it is written. Guarded by the dirty file that owns it. */

@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.Metadata;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreWriter;
-import io.posixgateway.alluxio.recovery.Phase;
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import org.slf4j.Logger;

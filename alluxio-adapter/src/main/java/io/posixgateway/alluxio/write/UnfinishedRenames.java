@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.cache.TempNames;
-import io.posixgateway.alluxio.client.Existing;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.recovery.JournalList;
-import io.posixgateway.alluxio.recovery.RenameLog.Renaming;
-import io.posixgateway.alluxio.recovery.RetryQueue;
-import io.posixgateway.alluxio.recovery.SillyRenames;
+import io.posixgateway.alluxio.journal.JournalList;
+import io.posixgateway.alluxio.journal.RenameLog.Renaming;
+import io.posixgateway.alluxio.journal.RetryQueue;
+import io.posixgateway.alluxio.journal.SillyRenames;
+import io.posixgateway.alluxio.meta.TempNames;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;

@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.write;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.inode.Inode;
-import io.posixgateway.alluxio.inode.InodeTable;
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
-import io.posixgateway.alluxio.recovery.VolumeJournal;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.VolumeJournal;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.InodeTable;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.util.Map;

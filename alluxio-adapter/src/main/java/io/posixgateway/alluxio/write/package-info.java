@@ -1,8 +1,7 @@
 /**
- * Changed files: their content is kept in local spool files until it is committed in Alluxio.
+ * Changed files: their content lies in local spool files until it is committed in Alluxio.
  *
- * <p>Writing to a spool never waits for the network; making one from an existing file, and committing, do. Imports
- * {@code client}, {@code inode}, {@code cache}, {@code posix}.
+ * <p>Writing to a spool never waits for the network; making one from an existing file, and committing, do.
  */
 @NullMarked
 package io.posixgateway.alluxio.write;

@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.bench;
 
 import io.posixgateway.alluxio.client.AlluxioStore;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreOptions;
-import io.posixgateway.alluxio.client.StoreReader;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreOptions;
+import io.posixgateway.alluxio.store.StoreReader;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.time.Clock;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.bench;
 
 import io.posixgateway.alluxio.client.AlluxioStore;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreOptions;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreOptions;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.bench;
 
-import io.posixgateway.alluxio.control.AttachRequest;
-import io.posixgateway.alluxio.control.DetachRequest;
+import io.posixgateway.alluxio.control.proto.AttachRequest;
+import io.posixgateway.alluxio.control.proto.DetachRequest;
 import io.posixgateway.alluxio.harness.Node;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

@@ -2,17 +2,17 @@ package io.posixgateway.alluxio.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.control.ListRequest;
-import io.posixgateway.alluxio.control.MetricsRequest;
+import io.posixgateway.alluxio.control.proto.ListRequest;
+import io.posixgateway.alluxio.control.proto.MetricsRequest;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.gateway.Redactor;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
-import io.posixgateway.alluxio.service.Redactor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

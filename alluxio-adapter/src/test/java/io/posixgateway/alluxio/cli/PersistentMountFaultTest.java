@@ -3,6 +3,8 @@ package io.posixgateway.alluxio.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.alluxio.gateway.KeeperClient;
+import io.posixgateway.alluxio.gateway.KeeperException;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
@@ -10,8 +12,6 @@ import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.StoppableProxy;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
-import io.posixgateway.alluxio.service.KeeperClient;
-import io.posixgateway.alluxio.service.KeeperException;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;

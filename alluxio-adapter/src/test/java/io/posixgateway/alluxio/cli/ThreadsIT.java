@@ -3,13 +3,13 @@ package io.posixgateway.alluxio.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.client.AlluxioStore;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreOptions;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreOptions;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;

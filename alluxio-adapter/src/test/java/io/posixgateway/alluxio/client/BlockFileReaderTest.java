@@ -14,6 +14,8 @@ import alluxio.wire.BlockLocation;
 import alluxio.wire.FileBlockInfo;
 import alluxio.wire.FileInfo;
 import alluxio.wire.WorkerNetAddress;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreOptions;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;

@@ -15,6 +15,7 @@ import alluxio.shaded.client.io.grpc.netty.NettyChannelBuilder;
 import alluxio.shaded.client.io.grpc.netty.NettyServerBuilder;
 import alluxio.shaded.client.io.grpc.stub.StreamObserver;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.StoreReader;
 import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;

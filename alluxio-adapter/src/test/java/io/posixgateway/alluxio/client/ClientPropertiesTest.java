@@ -7,6 +7,7 @@ import alluxio.conf.Configuration;
 import alluxio.conf.InstancedConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.util.ConfigurationUtils;
+import io.posixgateway.alluxio.store.StoreOptions;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.ManualClock;
 import java.time.Duration;

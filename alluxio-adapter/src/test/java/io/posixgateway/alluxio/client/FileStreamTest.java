@@ -18,6 +18,8 @@ import alluxio.wire.FileBlockInfo;
 import alluxio.wire.FileInfo;
 import alluxio.wire.WorkerNetAddress;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.StoreOptions;
+import io.posixgateway.alluxio.store.StoreReader;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
 import java.nio.ByteBuffer;

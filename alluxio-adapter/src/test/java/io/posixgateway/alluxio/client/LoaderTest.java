@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.store.LoadState;
 import org.junit.jupiter.api.Test;
 
 class LoaderTest {

@@ -9,6 +9,8 @@ import alluxio.grpc.RenamePOptions;
 import alluxio.shaded.client.io.grpc.Status;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreOptions;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;

@@ -4,6 +4,7 @@ import alluxio.ClientContext;
 import alluxio.client.meta.RetryHandlingMetaMasterConfigClient;
 import alluxio.conf.PropertyKey;
 import alluxio.master.MasterClientContext;
+import io.posixgateway.alluxio.store.StoreOptions;
 import java.io.IOException;
 import java.util.Map;
 

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.store.UfsKind;
 import io.posixgateway.fuse.time.ManualClock;
 import java.util.HashMap;
 import java.util.Map;

@@ -8,6 +8,7 @@ import alluxio.client.file.URIStatus;
 import alluxio.exception.status.UnknownException;
 import alluxio.grpc.MountPointInfo;
 import alluxio.wire.FileInfo;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;

@@ -2,6 +2,8 @@ package io.posixgateway.alluxio.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;

@@ -8,6 +8,7 @@ import alluxio.grpc.CacheRequest;
 import alluxio.network.TieredIdentityFactory;
 import io.posixgateway.alluxio.client.ReadWorkerSelector.Place;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.StoreOptions;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;

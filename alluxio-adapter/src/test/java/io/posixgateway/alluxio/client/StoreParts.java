@@ -1,5 +1,7 @@
 package io.posixgateway.alluxio.client;
 
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.time.Clock;
 
 /** What other stores than Alluxio's need of this package. */

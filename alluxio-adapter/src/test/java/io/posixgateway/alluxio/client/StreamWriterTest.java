@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import alluxio.client.file.URIStatus;
 import alluxio.exception.status.NotFoundException;
 import alluxio.wire.FileInfo;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import alluxio.client.file.URIStatus;
 import alluxio.wire.FileInfo;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.util.List;

@@ -10,6 +10,7 @@ import alluxio.grpc.GrpcChannel;
 import alluxio.grpc.GrpcChannelBuilder;
 import alluxio.grpc.GrpcServerAddress;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.StoreOptions;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
 import java.net.InetAddress;

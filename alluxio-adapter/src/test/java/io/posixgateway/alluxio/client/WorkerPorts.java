@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.client.block.BlockWorkerInfo;
 import alluxio.client.file.FileSystemContext;
+import io.posixgateway.alluxio.store.StoreOptions;
 import java.io.IOException;
 import java.util.Map;
 import java.util.TreeMap;

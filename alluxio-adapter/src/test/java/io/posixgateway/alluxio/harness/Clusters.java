@@ -2,12 +2,7 @@ package io.posixgateway.alluxio.harness;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.AdapterOptions;
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.client.MasterProperties;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.WorkerPorts;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.EmbeddedOptions;
@@ -15,6 +10,11 @@ import io.posixgateway.alluxio.embedded.EmbeddedOptions.UnderStore;
 import io.posixgateway.alluxio.embedded.HdfsServer;
 import io.posixgateway.alluxio.embedded.S3Server;
 import io.posixgateway.alluxio.embedded.ServerProcess;
+import io.posixgateway.alluxio.fs.AdapterOptions;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

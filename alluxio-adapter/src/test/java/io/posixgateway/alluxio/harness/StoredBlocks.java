@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.harness;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
-import io.posixgateway.alluxio.inode.InodeTable;
+import io.posixgateway.alluxio.meta.InodeTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import static org.junit.jupiter.api.DynamicContainer.dynamicContainer;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.conformance.ConformanceSuite;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;

@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.mounted;
 
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.UnderStoreClient;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.WriteType;
 import io.posixgateway.alluxio.store.contract.StoreContract;
 import io.posixgateway.alluxio.store.contract.StoreFixture;

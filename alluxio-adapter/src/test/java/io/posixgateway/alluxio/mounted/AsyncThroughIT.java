@@ -2,10 +2,10 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.AdapterOptions;
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.fs.AdapterOptions;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
 import io.posixgateway.alluxio.harness.Clusters;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.alluxio.harness.Waiting;

@@ -1,12 +1,12 @@
 package io.posixgateway.alluxio.mounted;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
 import io.posixgateway.alluxio.bypass.BlockSet;
 import io.posixgateway.alluxio.bypass.BypassCounts;
 import io.posixgateway.alluxio.bypass.BypassServer;
 import io.posixgateway.alluxio.bypass.BypassVolume;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
 import io.posixgateway.alluxio.harness.Built;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.Command;

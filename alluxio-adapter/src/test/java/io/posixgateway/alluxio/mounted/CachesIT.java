@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.metrics.SessionMetrics;

@@ -2,10 +2,10 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.client.FileStatus;
 import io.posixgateway.alluxio.client.MasterCalls;
-import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.time.OffsetClock;

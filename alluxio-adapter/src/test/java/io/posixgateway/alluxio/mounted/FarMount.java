@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.mounted;
 
-import io.posixgateway.alluxio.AdapterOptions;
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
+import io.posixgateway.alluxio.fs.AdapterOptions;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
 import io.posixgateway.alluxio.harness.TestDirectory;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;

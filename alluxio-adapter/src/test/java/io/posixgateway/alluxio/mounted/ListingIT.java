@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.FileSystem;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.nio.file.ExtendedOpenOption;
-import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;

@@ -3,10 +3,10 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.fs.AlluxioMount;
 import io.posixgateway.alluxio.posix.PosixXattr;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;

@@ -3,9 +3,9 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.data.BlockFiles;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.read.BlockFiles;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;

@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.client.Store;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;

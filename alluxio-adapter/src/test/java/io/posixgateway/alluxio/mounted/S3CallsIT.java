@@ -3,12 +3,12 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
 import io.posixgateway.alluxio.embedded.S3Server;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
 import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.io.IOException;

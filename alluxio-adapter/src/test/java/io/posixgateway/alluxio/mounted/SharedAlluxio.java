@@ -1,13 +1,13 @@
 package io.posixgateway.alluxio.mounted;
 
-import io.posixgateway.alluxio.AdapterOptions;
-import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.fs.AdapterOptions;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
 import io.posixgateway.alluxio.harness.Clusters;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,9 +3,9 @@ package io.posixgateway.alluxio.mounted;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.service.FileSystemFactory;
-import io.posixgateway.alluxio.service.ServiceException;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.gateway.FileSystemFactory;
+import io.posixgateway.alluxio.gateway.ServiceException;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.time.Clock;

@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.posixgateway.alluxio.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
 import io.posixgateway.fuse.conformance.Command;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;

@@ -2,8 +2,8 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.client.FileDetails;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.store.FileDetails;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import java.nio.file.Files;

@@ -1,11 +1,11 @@
 package io.posixgateway.alluxio.simulation;
 
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreReader;
-import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryStore;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreReader;
+import io.posixgateway.alluxio.store.StoreWriter;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -2,8 +2,6 @@ package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import java.time.Duration;
 import java.util.ArrayList;

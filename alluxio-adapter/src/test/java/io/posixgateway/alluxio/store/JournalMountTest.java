@@ -3,9 +3,9 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.recovery.EarlierVersion;
-import io.posixgateway.alluxio.recovery.NewerRecord;
-import io.posixgateway.alluxio.recovery.OldListFile;
+import io.posixgateway.alluxio.journal.EarlierVersion;
+import io.posixgateway.alluxio.journal.NewerRecord;
+import io.posixgateway.alluxio.journal.OldListFile;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;

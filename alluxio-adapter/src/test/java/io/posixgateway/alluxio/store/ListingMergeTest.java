@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.Background;
+import io.posixgateway.alluxio.fs.Background;
 import io.posixgateway.fuse.conformance.Eventually;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,5 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreNames;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,8 +1,5 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreNames;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.ArrayList;
 import java.util.HashSet;

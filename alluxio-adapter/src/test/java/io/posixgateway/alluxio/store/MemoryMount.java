@@ -1,11 +1,10 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.AdapterOptions;
-import io.posixgateway.alluxio.AlluxioFileSystem;
-import io.posixgateway.alluxio.AlluxioMount;
-import io.posixgateway.alluxio.AlluxioOptions;
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
+import io.posixgateway.alluxio.fs.AdapterOptions;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
 import io.posixgateway.alluxio.store.FuseRequests.Opened;
 import io.posixgateway.alluxio.store.FuseRequests.Place;
 import io.posixgateway.fuse.spi.Errno;

@@ -1,8 +1,6 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
-import io.posixgateway.alluxio.client.StoreReader;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

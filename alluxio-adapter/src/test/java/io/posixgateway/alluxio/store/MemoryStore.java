@@ -1,15 +1,6 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.client.FileDetails;
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.LoadState;
-import io.posixgateway.alluxio.client.NameCodec;
-import io.posixgateway.alluxio.client.PathLimit;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
-import io.posixgateway.alluxio.client.StoreReader;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -1,8 +1,6 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
-import io.posixgateway.alluxio.client.StoreWriter;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;

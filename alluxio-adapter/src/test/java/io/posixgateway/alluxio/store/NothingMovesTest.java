@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.cache.DirectoryTimes;
+import io.posixgateway.alluxio.meta.DirectoryTimes;
 import io.posixgateway.alluxio.store.FuseRequests.Stated;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.conformance.Eventually;
@@ -462,7 +462,7 @@ class NothingMovesTest {
             setTime(mount, "/tree/file");
             MemoryStore plain = cluster.connect();
             plain.delete("/tree/file");
-            io.posixgateway.alluxio.client.StoreWriter sink =
+            io.posixgateway.alluxio.store.StoreWriter sink =
                     plain.create("/tree/file", 0644, Map.of(), java.util.UUID.randomUUID());
             sink.complete();
             long millis = plain.status("/tree/file").modifiedMillis();

@@ -3,8 +3,8 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.meta.TempNames;
 import io.posixgateway.alluxio.store.MemoryMount.Bound;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.conformance.Stacks;

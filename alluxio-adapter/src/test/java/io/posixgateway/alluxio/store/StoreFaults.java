@@ -1,6 +1,5 @@
 package io.posixgateway.alluxio.store;
 
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.client.StoreParts;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.harness.Built;
-import io.posixgateway.alluxio.recovery.DiskErrno;
+import io.posixgateway.alluxio.journal.DiskErrno;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;

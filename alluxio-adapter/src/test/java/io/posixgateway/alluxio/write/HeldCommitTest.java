@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.inode.PathLocks;
+import io.posixgateway.alluxio.meta.PathLocks;
 import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.FuseRequests;

@@ -2,9 +2,8 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.AsyncCall;
+import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -12,6 +11,7 @@ import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.InFlightRequest;

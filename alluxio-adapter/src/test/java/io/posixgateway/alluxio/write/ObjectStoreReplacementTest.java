@@ -3,9 +3,8 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.AsyncCall;
+import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -14,6 +13,7 @@ import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.Moment;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.spi.Errno;

@@ -3,9 +3,9 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.cache.TempNames;
 import io.posixgateway.alluxio.harness.Walk;
-import io.posixgateway.alluxio.recovery.OldListFile;
+import io.posixgateway.alluxio.journal.OldListFile;
+import io.posixgateway.alluxio.meta.TempNames;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.recovery.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.DirtyFileRecord;
 import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;

@@ -3,13 +3,13 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.posixgateway.alluxio.client.StoreException;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.FuseRequests;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.conformance.Eventually;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -241,7 +241,7 @@ class WithheldRecordTest {
         MemoryStore client = cluster.connect();
         client.faults()
                 .on(StoreCall.PATH_OF)
-                .at(Long.toString(io.posixgateway.alluxio.inode.InodeTable.fileIdOf(
+                .at(Long.toString(io.posixgateway.alluxio.meta.InodeTable.fileIdOf(
                         bad.opened().node().id())))
                 .always()
                 .fail(Errno.EIO);

@@ -2,9 +2,9 @@ package io.posixgateway.alluxio.store.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -22,7 +22,7 @@ abstract class AttributesContract extends ContractCase {
         FileStatus changed = store.status(at("file"));
         assertThat(changed.mode()).isEqualTo(0400);
         assertThat(changed.owner()).isEqualTo(store.user());
-        store.change(at("file"), new io.posixgateway.alluxio.client.Store.Change(null, null, null, Map.of()));
+        store.change(at("file"), new io.posixgateway.alluxio.store.Store.Change(null, null, null, Map.of()));
         assertThat(store.status(at("file")).mode()).isEqualTo(0400);
         assertThat(store.status(at("file")).xattrs()).containsOnlyKeys("user.a");
     }
@@ -71,7 +71,7 @@ abstract class AttributesContract extends ContractCase {
                 Errno.EIO,
                 () -> store.change(
                         at("file"),
-                        new io.posixgateway.alluxio.client.Store.Change(null, "no-such-user", "no-group", Map.of())));
+                        new io.posixgateway.alluxio.store.Store.Change(null, "no-such-user", "no-group", Map.of())));
         assertThat(store.status(at("file")).owner()).isEqualTo(store.user());
     }
 

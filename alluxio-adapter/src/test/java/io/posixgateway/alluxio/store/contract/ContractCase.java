@@ -3,12 +3,12 @@ package io.posixgateway.alluxio.store.contract;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreNames;
-import io.posixgateway.alluxio.client.StoreReader;
-import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreNames;
+import io.posixgateway.alluxio.store.StoreReader;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.alluxio.store.WriteType;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,8 +1,8 @@
 package io.posixgateway.alluxio.store.contract;
 
-import io.posixgateway.alluxio.client.Store;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.WriteType;
 import java.nio.file.Path;
 import java.time.Duration;

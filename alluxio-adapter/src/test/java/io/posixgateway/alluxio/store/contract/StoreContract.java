@@ -1,10 +1,10 @@
 package io.posixgateway.alluxio.store.contract;
 
-import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.StoreException;
 import org.junit.jupiter.api.Nested;
 
 /**
- * What the gateway may expect of a {@link io.posixgateway.alluxio.client.Store}, and how it surprises. Runs against the store in
+ * What the gateway may expect of a {@link io.posixgateway.alluxio.store.Store}, and how it surprises. Runs against the store in
  * memory and against Alluxio itself, so that what tests on the first show is true of the second.
  */
 public abstract class StoreContract {

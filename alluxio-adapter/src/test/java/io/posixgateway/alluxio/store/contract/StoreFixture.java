@@ -1,7 +1,7 @@
 package io.posixgateway.alluxio.store.contract;
 
-import io.posixgateway.alluxio.client.Store;
-import io.posixgateway.alluxio.client.StoreException;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.WriteType;
 import java.io.IOException;
 import java.util.List;

@@ -3,10 +3,10 @@ package io.posixgateway.alluxio.store.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.posixgateway.alluxio.client.FileStatus;
-import io.posixgateway.alluxio.client.StoreException;
-import io.posixgateway.alluxio.client.StoreNames;
-import io.posixgateway.alluxio.client.StoreWriter;
+import io.posixgateway.alluxio.store.FileStatus;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreNames;
+import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

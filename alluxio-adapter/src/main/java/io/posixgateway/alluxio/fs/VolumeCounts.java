@@ -1,0 +1,17 @@
+package io.posixgateway.alluxio.fs;
+
+import io.posixgateway.alluxio.journal.DirectoryRenameLog;
+import io.posixgateway.alluxio.meta.InodeTable;
+import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.read.BlockFiles;
+import io.posixgateway.alluxio.read.BufferBudget;
+import io.posixgateway.alluxio.write.SpoolFolder;
+
+/** Where the numbers of a volume are: read by whoever shows them, never on the way of a request. */
+public record VolumeCounts(
+        Metadata metadata,
+        InodeTable inodes,
+        BlockFiles blocks,
+        BufferBudget buffers,
+        SpoolFolder spool,
+        DirectoryRenameLog renames) {}

@@ -1,0 +1,143 @@
+package io.posixgateway.alluxio.gateway;
+
+import io.posixgateway.alluxio.gateway.ServiceException.Kind;
+import io.posixgateway.alluxio.store.LoadState;
+import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreReader;
+import io.posixgateway.fuse.time.Clock;
+import java.nio.ByteBuffer;
+
+/**
+ * Warms one path of a volume, or tells how warm it is: metadata by walking, data by Alluxio's own load or, where
+ * that fails, by reading it once. One thread.
+ */
+public final class Warmup {
+    private static final int CHUNK_BYTES = 1 << 20;
+    /** Of a large file; then whoever waits is told, and asked whether he still waits. */
+    private static final int CHUNKS_A_WORD = 16;
+
+    private final FileTree tree;
+    private final Store store;
+    private final String root;
+    private final Progress progress;
+    private final Clock clock;
+
+    /** Is told how far it is. */
+    public interface Progress {
+        /**
+         * Metadata of one more entry is known.
+         *
+         * @param bytes length of a file
+         * @param warmBytes how much of that is in Alluxio, as far as is known
+         * @return false: nobody waits for the result any more
+         */
+        boolean entry(long bytes, long warmBytes, boolean failed);
+
+        /** Data is being loaded; false: nobody waits for the result any more. */
+        boolean loading(LoadState state);
+    }
+
+    /** @param root the volume's path in Alluxio */
+    Warmup(FileTree tree, Store store, String root, Progress progress, Clock clock) {
+        this.clock = clock;
+        this.tree = tree;
+        this.store = store;
+        this.root = root;
+        this.progress = progress;
+    }
+
+    /** Reads metadata, and has Alluxio load the data if wanted. */
+    void run(String path, boolean data) throws ServiceException {
+        boolean[] wanted = {true};
+        long[] total = {0};
+        walk(path, (entry, bytes, failed) -> {
+            total[0] += bytes;
+            wanted[0] = progress.entry(bytes, 0, failed);
+            return wanted[0];
+        });
+        if (data && wanted[0] && load(alluxioPath(path)) == MasterLoad.End.FAILED) {
+            read(path, new Reading(total[0]));
+        }
+    }
+
+    /** Changes nothing: counts what is in Alluxio already. */
+    void check(String path) throws ServiceException {
+        walk(path, (entry, bytes, failed) -> {
+            try {
+                long warm = bytes == 0
+                        ? 0
+                        : bytes * store.details(alluxioPath(entry)).inAlluxioPercent() / 100;
+                return progress.entry(bytes, warm, failed);
+            } catch (StoreException e) {
+                return progress.entry(bytes, 0, true);
+            }
+        });
+    }
+
+    private void walk(String path, WalkProgress each) throws ServiceException {
+        try {
+            tree.walk(path, each);
+        } catch (TreeException e) {
+            throw Directories.failure(e);
+        }
+    }
+
+    private String alluxioPath(String path) {
+        String below = path.equals("/") ? "" : path;
+        return root.equals("/") ? (below.isEmpty() ? "/" : below) : root + below;
+    }
+
+    private MasterLoad.End load(String path) throws ServiceException {
+        try {
+            return new MasterLoad(store, path, progress, MasterLoad.Patience.USUAL, clock).run();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ServiceException(Kind.ABORTED, "interrupted", e);
+        }
+    }
+
+    /** Reads every file once through Alluxio's client, which has workers keep what they fetch. */
+    private void read(String path, Reading reading) throws ServiceException {
+        reading.told(false);
+        walk(path, (entry, bytes, failed) -> {
+            try {
+                return bytes == 0 || reading.whole(alluxioPath(entry));
+            } catch (StoreException e) {
+                reading.failedFiles++;
+                return reading.told(false);
+            }
+        });
+        reading.told(true);
+    }
+
+    /** What was read so far. */
+    private final class Reading {
+        private final long totalBytes;
+        private long readBytes;
+        private long failedFiles;
+
+        private Reading(long totalBytes) {
+            this.totalBytes = totalBytes;
+        }
+
+        /** False: nobody waits for the result any more. */
+        private boolean told(boolean done) {
+            return progress.loading(new LoadState(done, readBytes, totalBytes, failedFiles, ""));
+        }
+
+        private boolean whole(String path) throws StoreException {
+            try (StoreReader source = store.openToKeep(path, store.status(path).id())) {
+                ByteBuffer buffer = ByteBuffer.allocate(CHUNK_BYTES);
+                boolean wanted = true;
+                int count = CHUNK_BYTES;
+                for (long chunk = 0; wanted && count == CHUNK_BYTES; chunk++) {
+                    count = source.read(chunk * CHUNK_BYTES, buffer.clear());
+                    readBytes += count;
+                    wanted = (chunk + 1) % CHUNKS_A_WORD != 0 || told(false);
+                }
+                return wanted && told(false);
+            }
+        }
+    }
+}

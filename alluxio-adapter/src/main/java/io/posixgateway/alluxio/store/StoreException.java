@@ -1,0 +1,59 @@
+package io.posixgateway.alluxio.store;
+
+import io.posixgateway.fuse.spi.Errno;
+import org.jspecify.annotations.Nullable;
+
+/** Alluxio refused or did not answer. Carries the errno to give to the program. */
+public final class StoreException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final int errno;
+    private final Kind kind;
+
+    private enum Kind {
+        ANSWER,
+        UNANSWERED,
+        SILENCE
+    }
+
+    /** @param errno positive, of {@link io.posixgateway.fuse.spi.Errno} */
+    public StoreException(int errno, String message, @Nullable Throwable cause) {
+        this(errno, message, cause, Kind.ANSWER);
+    }
+
+    private StoreException(int errno, String message, @Nullable Throwable cause, Kind kind) {
+        super(message, cause);
+        this.errno = errno;
+        this.kind = kind;
+    }
+
+    /** EIO: who was asked did not answer. */
+    public static StoreException unanswered(String message, Throwable cause) {
+        return new StoreException(Errno.EIO, message, cause, Kind.UNANSWERED);
+    }
+
+    /** EIO: who was asked has not answered yet, and may only be slow. */
+    public static StoreException silence(String message, @Nullable Throwable cause) {
+        return new StoreException(Errno.EIO, message, cause, Kind.SILENCE);
+    }
+
+    /** Did somebody not answer in time, who may only be slow? */
+    public boolean isSilence() {
+        return kind == Kind.SILENCE;
+    }
+
+    /** Did somebody not answer, so that the same may succeed elsewhere, or later? */
+    public boolean isUnanswered() {
+        return kind == Kind.UNANSWERED;
+    }
+
+    /** Was it a change that may have been made, or may be made yet: nobody answered, or nobody waited for the answer? */
+    public boolean isOutcomeUnknown() {
+        return errno == Errno.EIO || errno == Errno.ETIMEDOUT || errno == Errno.EINTR;
+    }
+
+    /** Positive. */
+    public int errno() {
+        return errno;
+    }
+}
