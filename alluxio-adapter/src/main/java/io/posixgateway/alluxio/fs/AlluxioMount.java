@@ -150,6 +150,9 @@ public final class AlluxioMount {
         } catch (StoreException e) {
             store.close();
             throw explained(alluxio, e);
+        } catch (RuntimeException | Error e) {
+            store.close(); // its threads and connections would stay, and a takeover is retried
+            throw e;
         }
     }
 
