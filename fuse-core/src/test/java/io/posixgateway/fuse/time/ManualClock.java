@@ -80,9 +80,9 @@ public final class ManualClock implements Clock {
         Eventually.holds(threads + " threads wait by the clock", () -> waiting() >= threads);
     }
 
-    /** How many threads wait by this clock. */
+    /** How many threads wait by this clock; one whose time has come does not, though it may not have run since. */
     public synchronized int waiting() {
-        return waits.size();
+        return (int) waits.stream().filter(wait -> !isOver(wait)).count();
     }
 
     /** How many waits by this clock began so far. */

@@ -42,6 +42,24 @@ class ManualClockTest {
         assertThat(clock.epochMillis()).isEqualTo(1500);
     }
 
+    /** Else who lets time pass whenever somebody waits would let it pass again before that thread ran. */
+    @Test
+    void waiting_doesNotCountAThreadWhoseTimeHasCome() throws Exception {
+        Object monitor = new Object();
+        CompletableFuture<Boolean> over = begun(() -> {
+            synchronized (monitor) {
+                clock.waitOn(monitor, SECOND_NANOS);
+            }
+            return true;
+        });
+        clock.awaitWaiting(1);
+        synchronized (monitor) {
+            clock.advanceNanos(SECOND_NANOS);
+            assertThat(clock.waiting()).isZero();
+        }
+        assertThat(over.get(60, TimeUnit.SECONDS)).isTrue();
+    }
+
     @Test
     void aSleep_endsWhenTheClockIsAdvancedToItsEndAndNotBefore() throws Exception {
         CompletableFuture<Thread> sleeper = new CompletableFuture<>();
