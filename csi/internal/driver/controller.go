@@ -273,7 +273,8 @@ func (c *Controller) ControllerGetVolume(ctx context.Context, request *csi.Contr
 	}, nil
 }
 
-// ListVolumes lists what this controller has provisioned, in the order of names. A token is the position to go on from.
+// ListVolumes lists what this controller has provisioned, in the order of names. A token is the position to go on from. A record
+// that cannot be read is reported in the log and left out.
 func (c *Controller) ListVolumes(_ context.Context, request *csi.ListVolumesRequest) (*csi.ListVolumesResponse, error) {
 	keys, err := c.store.Keys()
 	if err != nil {
@@ -293,10 +294,10 @@ func (c *Controller) ListVolumes(_ context.Context, request *csi.ListVolumesRequ
 	for _, key := range keys[start:end] {
 		record, err := c.store.Load(key)
 		if err != nil {
-			return nil, coded("list", err)
+			c.Log.Error("a volume is missing in the list", "volume", key, "error", err)
 		}
 		if record == nil {
-			continue // deleted meanwhile
+			continue // or deleted meanwhile
 		}
 		answer.Entries = append(answer.Entries, &csi.ListVolumesResponse_Entry{
 			Volume: record.volume(),

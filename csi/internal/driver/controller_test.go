@@ -3,6 +3,8 @@ package driver
 import (
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -242,6 +244,25 @@ func TestListsComeInPages(t *testing.T) {
 	for _, token := range []string{"x", "-1", "6"} {
 		_, err := c.ListVolumes(t.Context(), &csi.ListVolumesRequest{StartingToken: token})
 		wantCode(t, err, codes.Aborted)
+	}
+}
+
+func TestADamagedRecordLeavesTheOtherVolumesInTheList(t *testing.T) {
+	c := newController(t, newMachine())
+	for i := range 3 {
+		if _, err := c.CreateVolume(t.Context(), createRequest(fmt.Sprintf("pvc-%d", i), nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys, err := c.store.Keys()
+	if err != nil || len(keys) != 3 {
+		t.Fatal(keys, err)
+	}
+	if err := os.WriteFile(filepath.Join(c.StateDir, "provisioned", keys[1]+".json"), []byte(`{"Name":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := c.ListVolumes(t.Context(), &csi.ListVolumesRequest{}); err != nil || len(list.GetEntries()) != 2 {
+		t.Fatal(list, err)
 	}
 }
 
