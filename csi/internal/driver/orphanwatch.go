@@ -57,8 +57,7 @@ func (w *OrphanWatch) Look(ctx context.Context) {
 	}
 	records, err := orphans.Load(w.KeeperSocket)
 	if err != nil {
-		w.Log.Warn("cannot determine which sessions the keeper held", "error", err)
-		return
+		w.Log.Warn("cannot determine all sessions that the keeper held", "error", err)
 	}
 	table, err := w.Mounts.Mounts()
 	if err != nil {

@@ -112,7 +112,7 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 func (s *Server) watchLeft(ctx context.Context, config Config) {
 	records, err := orphans.Load(config.Socket)
 	if err != nil {
-		config.Log.Warn("cannot determine which sessions the last keeper held", "error", err)
+		config.Log.Warn("cannot determine all sessions that the last keeper held", "error", err)
 	}
 	orphans.Prune(config.Socket, records)
 	left := map[string]orphans.Record{}

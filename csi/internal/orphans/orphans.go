@@ -86,7 +86,8 @@ func Save(socket string, held []Record) error {
 	return os.Rename(temporary, recordsOf(socket))
 }
 
-// Load reads what the last keeper at the socket held, of this boot; nothing where there was none.
+// Load reads what the last keeper at the socket held, of this boot; nothing where there was none. The error names what of it cannot be
+// understood; the rest is returned all the same.
 func Load(socket string) ([]Record, error) {
 	text, err := trusted.ReadFile(recordsOf(socket))
 	if errors.Is(err, os.ErrNotExist) {
@@ -95,17 +96,25 @@ func Load(socket string) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list, current []Record
+	boot, err := bootID()
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
 	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("%s: %w", recordsOf(socket), err)
 	}
-	boot, err := bootID()
-	for _, record := range list {
-		if record.BootID == boot {
+	var current []Record
+	var failures []error
+	for _, one := range list {
+		var record Record
+		if err := json.Unmarshal(one, &record); err != nil {
+			failures = append(failures, fmt.Errorf("%s: record %.200q: %w", recordsOf(socket), one, err))
+		} else if record.BootID == boot {
 			current = append(current, record)
 		}
 	}
-	return current, err
+	return current, errors.Join(failures...)
 }
 
 // Lock returns a file for a gateway to hold as long as it lives; the caller closes its own copy when the gateway has one.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -227,4 +228,23 @@ func serveAt(t *testing.T, target string) served {
 	})
 	t.Cleanup(end)
 	return served{device: mount.Device, end: end}
+}
+
+func TestARecordThatIsNotUnderstoodLeavesTheOthers(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	if err := Save(socket, []Record{{ID: "a", Device: "0:1"}, {ID: "b", Device: "0:2"}}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(recordsOf(socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := strings.Replace(string(text), `"0:1"`, `{"major":0,"minor":1}`, 1) // as a later version may write it
+	if err := os.WriteFile(recordsOf(socket), []byte(of), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	records, err := Load(socket)
+	if len(records) != 1 || records[0].ID != "b" || err == nil || !strings.Contains(err.Error(), `minor`) {
+		t.Fatal(records, err)
+	}
 }
