@@ -161,7 +161,7 @@ func ended(group *errgroup.Group, err error) error {
 	return err
 }
 
-// addServices makes the services of the mode; a node is reconciled before it answers the first call.
+// addServices makes the services of the mode; a volume of a node is reconciled before the first call for it is served.
 func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server, config Config, parts driver.Parts, served *atomic.Pointer[driver.Node]) error {
 	identity := &driver.Identity{Parts: parts, Node: config.Mode != ModeController, Controller: config.Mode != ModeNode}
 	csi.RegisterIdentityServer(server, identity)
@@ -170,7 +170,7 @@ func addServices(ctx context.Context, group *errgroup.Group, server *grpc.Server
 		if err != nil {
 			return err
 		}
-		if err := node.Reconcile(ctx); err != nil {
+		if _, err := node.Reconcile(ctx); err != nil {
 			return err
 		}
 		csi.RegisterNodeServer(server, node)

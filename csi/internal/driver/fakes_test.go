@@ -247,7 +247,7 @@ func (f fakeGateway) List(ctx context.Context, _ *controlpb.ListRequest, _ ...gr
 func (f fakeGateway) Attach(ctx context.Context, request *controlpb.AttachRequest, _ ...grpc.CallOption) (*controlpb.AttachReply, error) {
 	f.m.mu.Lock()
 	defer f.m.mu.Unlock()
-	if err := f.m.step(ctx, "attach"); err != nil {
+	if err := errors.Join(f.m.step(ctx, "attach"), f.m.step(ctx, "attach "+request.GetVolume())); err != nil {
 		return nil, err
 	}
 	if device := f.m.devices[request.GetVolume()]; device != "" && device == f.m.refused {

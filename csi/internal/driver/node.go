@@ -232,6 +232,10 @@ func (n *Node) load(id string) (*volumeRecord, error) {
 	if record != nil && record.BootID != n.bootID {
 		return nil, coded("forget", n.store.Remove(id))
 	}
+	if record != nil && record.Volume == nil {
+		return nil, status.Errorf(codes.Internal,
+			"the record of volume %s has no attributes: remove %s.json from the driver's state folder", record.VolumeID, id)
+	}
 	return record, nil
 }
 

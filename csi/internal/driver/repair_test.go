@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -204,11 +205,67 @@ func TestADriverThatStartsAgainCompletesWhatItFinds(t *testing.T) {
 			parts := m.parts(t)
 			c.before(t, m, nodeWith(t, parts))
 			again := nodeWith(t, parts)
-			if err := again.Reconcile(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			mustReconcile(t, again)
 			c.after(t, m, again)
 		})
+	}
+}
+
+func mustReconcile(t *testing.T, n *Node) {
+	t.Helper()
+	done, err := n.Reconcile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-done
+}
+
+// Neither is the driver kept from registering with kubelet, nor are the other volumes from their repair. In virtual time.
+func TestVolumesThatHangHoldUpNeitherTheStartNorTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMachine()
+		n := nodeWith(t, m.parts(t))
+		volume, err := attributes.Parse(map[string]string{attributes.AlluxioPath: "/data"}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const count = 2*reconcilers + 1 // all but the last hang
+		for i := range count {
+			id := fmt.Sprintf("v%02d", i)
+			m.hang["attach "+id] = i < count-1
+			record := &volumeRecord{VolumeID: id, Staging: "/staging/" + id, Staged: true, BootID: n.bootID, Volume: volume, Targets: map[string]bool{}}
+			if err := n.store.Save(id, record); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		done, err := n.Reconcile(t.Context())
+		if err != nil || time.Since(began) > 0 {
+			t.Fatal("the start waits:", time.Since(began), err)
+		}
+		if _, free := n.locks.TryLock("v00"); free {
+			t.Fatal("a volume under repair takes requests")
+		}
+		<-done
+		if took := time.Since(began); took > 2*reconcileTimeout+quickCall || m.serving["v16"] == nil {
+			t.Fatal("a volume waits for those that hang:", took, m.serving)
+		}
+	})
+}
+
+func TestARecordWithoutAttributesStopsNoOther(t *testing.T) {
+	m := newMachine()
+	n := nodeWith(t, m.parts(t))
+	if err := n.store.Save("a", &volumeRecord{VolumeID: "a", Staging: "/staging/a", Staged: true, BootID: n.bootID}); err != nil {
+		t.Fatal(err)
+	}
+	mustSave(t, n, true, nil)
+	mustReconcile(t, n)
+	if m.serving["v"] == nil {
+		t.Fatal("not repaired")
+	}
+	if record, err := n.load("a"); record != nil || err == nil {
+		t.Fatal("believed:", record)
 	}
 }
 
@@ -241,9 +298,7 @@ func TestReconcilingWithoutKeeperOrGatewayDoesNotStopTheStart(t *testing.T) {
 	n := nodeWith(t, parts)
 	mustStage(t, n)
 	m.fail["gateway list"] = context.DeadlineExceeded
-	if err := nodeWith(t, parts).Reconcile(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	mustReconcile(t, nodeWith(t, parts))
 	delete(m.fail, "gateway list")
 	mustPublish(t, n)
 }
