@@ -91,6 +91,12 @@ record Step(
      * @param away is Alluxio away then, for a while?
      */
     record Crash(int calls, boolean heard, Next next, int later, boolean away) {
+        /** The same, but the node stays, with its disk. */
+        Crash withDisk() {
+            boolean lost = next == Next.GONE || next == Next.POWER_LOST;
+            return lost ? new Crash(calls, heard, Next.KEPT, later, away) : this;
+        }
+
         @Override
         public String toString() {
             return " {killed after " + calls + (heard ? "" : " unheard") + ", " + next

@@ -29,6 +29,9 @@ final class World implements AutoCloseable {
     /** What failed meanwhile is tried again and settled by then. */
     private static final Duration SETTLED = Duration.ofSeconds(90);
 
+    /** The same of what a stopped worker undoes when its client's process was killed: the next one does not know which worker that is. */
+    private static final Duration SETTLED_BY_SUCCESSOR = Duration.ofMinutes(65);
+
     private static final Duration AWAY = Duration.ofSeconds(20);
     /** No call takes longer. */
     private static final Duration LONGEST_CALL = Duration.ofMinutes(5);
@@ -126,13 +129,17 @@ final class World implements AutoCloseable {
     private void work(boolean resumes) {
         if (resumes) {
             cluster.workers().get(0).resume();
-            pass(SETTLED);
+            pass(afterLateWrites());
         } else {
             cluster.workers().get(0).stop();
             staleWorkerWrites = true;
         }
         workerStopped = !resumes;
         unsettled = workerStopped;
+    }
+
+    private Duration afterLateWrites() {
+        return staleWorkerWrites && kills > 0 ? SETTLED_BY_SUCCESSOR : SETTLED;
     }
 
     /** What was open is closed, and what was not stored is no more. */
@@ -240,7 +247,7 @@ final class World implements AutoCloseable {
             return;
         }
         StoreFaults.Fault fault = befalls(step, node);
-        Crash crash = step.crash();
+        Crash crash = crashOf(step);
         if (crash != null) {
             node.killAfter(crash);
         }
@@ -262,6 +269,12 @@ final class World implements AutoCloseable {
             pass(SETTLED);
             unsettled = workerStopped;
         }
+    }
+
+    /** What a stopped worker may undo is on the disk of its node alone: no such disk is lost. */
+    private @Nullable Crash crashOf(Step step) {
+        Crash crash = step.crash();
+        return crash == null || !workerStopped ? crash : crash.withDisk();
     }
 
     private StoreFaults.@Nullable Fault befalls(Step step, Node node) {
@@ -333,7 +346,7 @@ final class World implements AutoCloseable {
         if (resent != null) {
             resend(resent, node);
         }
-        pass(SETTLED);
+        pass(workerStopped ? SETTLED : afterLateWrites());
         if (how == Next.GONE || how == Next.POWER_LOST) {
             removeAbandoned();
         }
