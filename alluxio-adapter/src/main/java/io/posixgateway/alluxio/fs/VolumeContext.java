@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.journal.NodeIdRemapLog;
 import io.posixgateway.alluxio.journal.RenameLog;
 import io.posixgateway.alluxio.journal.RetryQueue;
 import io.posixgateway.alluxio.journal.SillyRenames;
+import io.posixgateway.alluxio.journal.StaleWriteLog;
 import io.posixgateway.alluxio.journal.VolumeJournal;
 import io.posixgateway.alluxio.journal.VolumeStateDir;
 import io.posixgateway.alluxio.meta.Attr;
@@ -36,6 +37,7 @@ import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.alluxio.write.FileReplacer;
 import io.posixgateway.alluxio.write.NameReservations;
 import io.posixgateway.alluxio.write.SpoolFolder;
+import io.posixgateway.alluxio.write.StaleWorkerWrites;
 import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.spi.Attributes;
 import io.posixgateway.fuse.spi.Entry;
@@ -158,7 +160,8 @@ final class VolumeContext implements AutoCloseable {
 
     private Committer committer(@Nullable NodeIdRemapLog nodes) {
         NameReservations nameReservations = new NameReservations(store, creations, retries);
-        return new Committer(store, metadata, table, attrDecoder, nodes, hidden, replacer, nameReservations);
+        StaleWorkerWrites late = new StaleWorkerWrites(clock, new StaleWriteLog(journal));
+        return new Committer(store, metadata, table, attrDecoder, nodes, hidden, replacer, nameReservations, late);
     }
 
     /**
@@ -182,6 +185,7 @@ final class VolumeContext implements AutoCloseable {
         }
         DirtyFileRecovery recovery =
                 new DirtyFileRecovery(alluxio, metadata, table, attrDecoder, spool, folder.nodes());
+        dirtyFiles.inheritStaleWrites();
         boolean unfinished = replacer.inherit();
         boolean waits = recovery.begin(goesOn, dirtyFiles) || unfinished;
         dirtyFiles.withheld().add(journal, table);
@@ -198,6 +202,7 @@ final class VolumeContext implements AutoCloseable {
     /** There is a kernel now. What earlier processes hid and did not remove goes, unless it is open here. */
     void started(Kernel kernel) {
         invalidator.started(kernel);
+        dirtyFiles.inheritStaleWrites(); // where nothing was resumed
         unchanging = kernel.features().readOnly() || cachePolicy.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());

@@ -72,7 +72,8 @@ public final class Journal implements Closeable {
         RENAME_OVER(3),
         RENAME_FREE(4),
         DIRECTORY_RENAME(5),
-        CREATION(6);
+        CREATION(6),
+        STALE_WRITE(7);
 
         final int number;
 

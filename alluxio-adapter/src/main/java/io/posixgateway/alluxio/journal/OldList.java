@@ -85,7 +85,7 @@ final class OldList {
             case RENAME_OVER -> "renames-";
             case RENAME_FREE -> "moves-";
             case DIRECTORY_RENAME -> "directories-";
-            case HEAD, REMOVAL, CREATION -> "none-";
+            case HEAD, REMOVAL, CREATION, STALE_WRITE -> "none-";
         };
     }
 

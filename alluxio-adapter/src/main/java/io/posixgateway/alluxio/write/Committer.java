@@ -64,7 +64,8 @@ public final class Committer {
             @Nullable NodeIdRemapLog nodes,
             SillyRenames sillyRenames,
             FileReplacer replacer,
-            NameReservations nameReservations) {
+            NameReservations nameReservations,
+            StaleWorkerWrites late) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -73,7 +74,7 @@ public final class Committer {
         this.sillyRenames = sillyRenames;
         this.replacer = replacer;
         this.nameReservations = nameReservations;
-        this.late = new StaleWorkerWrites(metadata.clock());
+        this.late = late;
         this.incomplete = new AbandonedCreates(store, metadata.clock());
         this.pauses = new Pauses(metadata.clock());
         this.attributes = new AttributeCommits(store, metadata, table, reader);

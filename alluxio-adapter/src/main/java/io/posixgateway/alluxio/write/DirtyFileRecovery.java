@@ -107,8 +107,7 @@ public final class DirtyFileRecovery {
     private void begin(Path file, DirtyFiles dirtyFiles) throws StoreException {
         DirtyFileRecord record = DirtyFileRecord.read(file);
         if (record != null && record.isMarked(Phase.UNSTABLE)) {
-            long ageMillis = metadata.clock().epochMillis() - record.storedMillis();
-            dirtyFiles.recommits().inherit(record, Math.max(0, ageMillis)); // a clock may have been set back since
+            dirtyFiles.recommits().inherit(record);
         }
         if (record != null && restorer.isOnlyUnstable(record)) {
             left.addLast(file);

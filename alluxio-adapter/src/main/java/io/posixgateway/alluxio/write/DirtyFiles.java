@@ -99,6 +99,11 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         dirtyFiles.put(inode.node(), dirtyFile);
     }
 
+    /** Takes over at which names a worker may still write. Before the first upload. */
+    public void inheritStaleWrites() {
+        committer.late.inherit();
+    }
+
     RecommitQueue recommits() {
         return commits.recommits;
     }

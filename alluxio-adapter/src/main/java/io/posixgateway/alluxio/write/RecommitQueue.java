@@ -88,9 +88,9 @@ final class RecommitQueue implements AutoCloseable {
         return keep(dirtyFile.spool, record);
     }
 
-    /** Of an earlier process, that it was in doubt so long ago. */
-    void inherit(DirtyFileRecord record, long ageMillis) {
-        late.inherit(record.content().path(), TimeUnit.MILLISECONDS.toNanos(ageMillis));
+    /** Of an earlier process, perhaps of a version that noted it nowhere else: it was in doubt then. */
+    void inherit(DirtyFileRecord record) throws StoreException {
+        late.inherit(record.content().path(), record.storedMillis());
     }
 
     /** As {@link #keep(DirtyFile)}, of an earlier process. */

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.journal.StaleWriteLog;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreWriter;
@@ -18,10 +19,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A worker that stops while a new file is sent to it takes up again what it was sent when it goes on, though nobody waits
  * for it any more: it writes the file in the under file system, or removes what is there. So what was committed at that name
- * meanwhile, through another worker, is not safe before the first one has answered again. And where the file has another name by then,
+ * meanwhile, through another worker, is not safe before the first one has answered again, in the next process neither: the journal has
+ * the name, as the record of the file may be gone by then. And where the file has another name by then,
  * or none, that name comes back: {@link #pollOver} says where to look.
  */
-final class StaleWorkerWrites {
+public final class StaleWorkerWrites {
     private static final Logger LOG = LoggerFactory.getLogger(StaleWorkerWrites.class);
     /** So long after its answer a worker is done with what it had been sent before. */
     static final long DONE_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -31,12 +33,14 @@ final class StaleWorkerWrites {
     private static final long MAX_SOUGHT_BYTES = 1 << 30;
 
     private final Clock nanoClock;
+    private final StaleWriteLog log;
     private final Queue<Doubt> doubts = new ConcurrentLinkedQueue<>();
     private final Queue<Sent> over = new ConcurrentLinkedQueue<>();
     private volatile Runnable noted = () -> {};
 
-    StaleWorkerWrites(Clock nanoClock) {
+    public StaleWorkerWrites(Clock nanoClock, StaleWriteLog log) {
         this.nanoClock = nanoClock;
+        this.log = log;
     }
 
     /** From now on this runs when there is something more to look at. */
@@ -87,13 +91,20 @@ final class StaleWorkerWrites {
         if (sink.isQuiescent()) {
             return;
         }
-        doubts.add(new Doubt(path, sink, sent(dirtyFile, path), nanoClock.nanos()));
-        noted.run();
+        add(new Doubt(path, sink, sent(dirtyFile, path), nanoClock.nanos()));
         try {
             dirtyFile.record.mark(Phase.UNSTABLE);
         } catch (StoreException e) {
             LOG.warn("The next process will not know that {} may still be undone: {}", path, e.getMessage());
         }
+    }
+
+    private void add(Doubt doubt) {
+        synchronized (this) {
+            doubts.add(doubt);
+            log.add(new StaleWriteLog.Target(doubt.path, nanoClock.epochMillis()));
+        }
+        noted.run();
     }
 
     /** Null: nobody would recognise it. */
@@ -109,9 +120,19 @@ final class StaleWorkerWrites {
         }
     }
 
-    /** An earlier process was in doubt so long ago: of which worker, nobody knows any more. */
-    void inherit(String path, long ageNanos) {
-        doubts.add(new Doubt(path, null, null, nanoClock.nanos() - ageNanos));
+    /** Takes over those of earlier processes. Before the first upload. */
+    void inherit() {
+        List<StaleWriteLog.Target> left = log.inherit();
+        left.forEach(target -> inherit(target.path(), target.sinceMillis()));
+        if (!left.isEmpty()) {
+            noted.run();
+        }
+    }
+
+    /** An earlier process was in doubt then: of which worker, nobody knows any more. */
+    void inherit(String path, long sinceMillis) {
+        long ageMillis = Math.max(0, nanoClock.epochMillis() - sinceMillis); // a clock may have been set back since
+        doubts.add(new Doubt(path, null, null, nanoClock.nanos() - TimeUnit.MILLISECONDS.toNanos(ageMillis)));
     }
 
     /** Is what is committed there not safe yet? */
@@ -127,9 +148,18 @@ final class StaleWorkerWrites {
         long now = nanoClock.nanos();
         for (Doubt doubt : List.copyOf(doubts)) {
             Sent sent = doubt.sent;
-            if (doubt.isResolved(now) && doubts.remove(doubt) && sent != null) {
-                over.add(sent);
+            if (doubt.isResolved(now) && doubts.remove(doubt)) {
+                forget(doubt.path);
+                if (sent != null) {
+                    over.add(sent);
+                }
             }
+        }
+    }
+
+    private void forget(String path) {
+        if (doubts.stream().noneMatch(doubt -> doubt.path.equals(path))) {
+            log.remove(path);
         }
     }
 

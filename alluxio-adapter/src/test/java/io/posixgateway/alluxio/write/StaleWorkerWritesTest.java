@@ -1,8 +1,10 @@
 package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -11,6 +13,7 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.MemoryWorker;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
+import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -334,7 +337,7 @@ class StaleWorkerWritesTest {
     void inDoubt_whoseNodeIsBack_isCommittedAgainThoughOneCallIsNotAnswered(@TempDir Path folder) throws Exception {
         try (MemoryMount dead = deadWithFileInDoubt(folder)) {
             MemoryStore client = cluster.connect();
-            client.faults().on(StoreCall.PATH_OF).fail(io.posixgateway.fuse.spi.Errno.EIO);
+            client.faults().on(StoreCall.PATH_OF).fail(Errno.EIO);
             try (MemoryMount back = MemoryMount.of(client).openReturned(folder.resolve("back"), dead)) {
                 lookUntilSafe(back.folder());
                 assertThat(committed("/file")).isEqualTo("second");
@@ -455,11 +458,36 @@ class StaleWorkerWritesTest {
         }
     }
 
-    /** Its process was killed so long ago, as its records say. */
+    /** The record of the file goes with the close; what the worker will do does not. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void failedClose_pastStoppedWorker_hasTheNextProcessCommitAgainWhatItPutsThere(
+            boolean removes, @TempDir Path folder) throws Exception {
+        cluster.staleWorkerWritesRemove(removes);
+        MemoryMount first = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
+        near.stop();
+        first.faults().on(StoreCall.RENAME).always().fail(Errno.EIO);
+        assertThatThrownBy(() -> first.write("/file", "first")).isInstanceOf(FuseFailure.class);
+        assertThat(records(first.folder())).isEmpty();
+        kill(first, Duration.ZERO);
+        try (MemoryMount second = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("second"), first)) {
+            second.write("/other", "has it find out about the worker");
+            second.write("/file", "second");
+            near.resume();
+            assertThat(committed("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
+            clock.advance(Duration.ofHours(1));
+            look(2);
+            assertThat(committed("/file")).isEqualTo("second");
+        }
+        first.close();
+    }
+
+    /** Its process was killed so long ago, or before the clock was set back by so much. */
     private void kill(MemoryMount mount, Duration ago) throws IOException {
         mount.kill();
         for (Path record : records(mount.folder())) {
-            Files.setLastModifiedTime(record, FileTime.fromMillis(clock.millis() - ago.toMillis()));
+            Files.setLastModifiedTime(record, FileTime.fromMillis(clock.millis() - Math.min(0, ago.toMillis())));
         }
+        clock.advance(ago.isNegative() ? Duration.ZERO : ago);
     }
 }
