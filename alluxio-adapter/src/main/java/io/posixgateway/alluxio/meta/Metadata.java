@@ -423,8 +423,11 @@ public final class Metadata {
         FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
+        // First: what is kept of its attributes may count as a change of ours, after which it would not be believed to
+        // be here.
+        boolean placed = table.see(directory, name, child, issued, cachePolicy.nowNanos());
         see(child, status, status.equals(said) ? issued : generation().changed(), nowNanos());
-        return table.see(directory, name, child, issued, cachePolicy.nowNanos()) ? child : null;
+        return placed ? child : null;
     }
 
     /** The path of a name in a directory; ESTALE when nobody knows where the directory is. */

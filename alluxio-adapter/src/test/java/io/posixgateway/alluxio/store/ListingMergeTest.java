@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.fs.Background;
 import io.posixgateway.fuse.conformance.Eventually;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,6 +46,19 @@ class ListingMergeTest {
             assertThat(mount.list("/")).containsExactly("new");
             assertThat(other.list("/")).containsExactly("new");
         }
+    }
+
+    /** What is kept of the directory's times as it is listed counts as a change of ours. */
+    @Test
+    void list_showsADirectoryThatThisMountChangedAndAnotherRenamed() {
+        other.mkdir("/from");
+        other.mkdir("/to");
+        mount.write("/from/file", "text");
+        cluster.clock().advance(Duration.ofSeconds(2));
+        other.rename("/from", "/to/moved");
+        cluster.clock().advance(Duration.ofSeconds(2));
+        assertThat(mount.list("/to")).containsExactly("moved");
+        assertThat(mount.list("/to/moved")).containsExactly("file");
     }
 
     @Test
