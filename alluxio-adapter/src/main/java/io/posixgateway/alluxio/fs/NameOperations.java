@@ -116,7 +116,7 @@ final class NameOperations {
         }
         FileStatus planned = newFiles.plan(request, directory, making);
         return pathLocks.shared(directory, () -> {
-            String path = volume.metadata.newPathOf(directory, name);
+            String path = freePathOf(directory, name);
             PendingCreate dirtyFile = volume.dirtyFiles.prepare(path, planned, opened);
             try (NameChange change = volume.metadata.times().changing(directory)) {
                 StoreWriter sink = take(directory, name, dirtyFile);
@@ -125,6 +125,15 @@ final class NameOperations {
                 return made;
             }
         });
+    }
+
+    /** Of a name that is to be made; EEXIST where a new file has it whose upload failed: Alluxio knows nothing of it, and would give it again. */
+    private String freePathOf(Inode directory, Name name) throws StoreException {
+        String path = volume.metadata.newPathOf(directory, name);
+        if (lookup.hereOnly(directory, name) != null) {
+            throw new StoreException(Errno.EEXIST, path + " is a new file that could not be uploaded yet", null);
+        }
+        return path;
     }
 
     /** A name that is taken in Alluxio, and the dirty file of the file. */
@@ -240,7 +249,7 @@ final class NameOperations {
 
     private Inode makeDirectory(Inode directory, Name name, FileStatus planned) throws StoreException {
         String made = pathLocks.shared(directory, () -> {
-            String path = volume.metadata.newPathOf(directory, name);
+            String path = freePathOf(directory, name);
             return NameReservations.taking(volume.store, path, () -> {
                 volume.store.makeDirectory(path, planned.mode(), planned.xattrs());
                 return path;

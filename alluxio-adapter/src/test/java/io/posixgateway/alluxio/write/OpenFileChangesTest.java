@@ -71,6 +71,22 @@ class OpenFileChangesTest {
         assertThat(mount.fileSystem().counts().spoolBytes()).isZero();
     }
 
+    /** Alluxio knows nothing of the new file then, and gave its name to another one. */
+    @Test
+    void create_atTheNameOfANewFileWhoseUploadFailed_isRefused() {
+        try (OpenFile file = mount.create("/file").write("text")) {
+            mount.faults().on(StoreCall.COMPLETE).fail(Errno.EIO);
+            assertThatThrownBy(file::fsync).isInstanceOf(FuseFailure.class);
+            assertThatThrownBy(() -> mount.create("/file"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EEXIST));
+            assertThatThrownBy(() -> mount.mkdir("/file"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EEXIST));
+        }
+        assertHolds("/file", "text");
+    }
+
     /** Alluxio has it no more. */
     @Test
     void removexattr_ofFileThatWasDeletedWhileItIsWritten_works() {
