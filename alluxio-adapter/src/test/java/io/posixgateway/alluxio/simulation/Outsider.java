@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.store.StoreWriter;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -60,6 +61,25 @@ final class Outsider {
         StoreWriter sink = store.create(path, 0644, Map.of(), UUID.randomUUID());
         sink.write(bytes, 0, bytes.length);
         sink.complete();
+    }
+
+    /** Empty files that it brings back at other names nobody can tell from those of a client: an administrator removes them. */
+    void resumeWorker(Collection<Model> models) {
+        List<String> before = emptyFiles();
+        cluster.workers().get(0).resume();
+        emptyFiles().stream()
+                .filter(path -> !before.contains(path))
+                .filter(path -> models.stream().noneMatch(model -> model.has(path)))
+                .forEach(cluster.ufs()::delete);
+    }
+
+    private List<String> emptyFiles() {
+        return Program.FILES.stream()
+                .filter(path -> {
+                    byte[] content = cluster.ufs().read(path);
+                    return content != null && content.length == 0;
+                })
+                .toList();
     }
 
     void makeDirectory(String path) {

@@ -24,7 +24,7 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
     /** These are there at the beginning. */
     static final int MADE_DIRECTORIES = 3;
 
-    private static final List<String> FILES = List.of("/a/f", "/a/g", "/b/f", "/b/g", "/a/c/f", "/b/d/f", "/f");
+    static final List<String> FILES = List.of("/a/f", "/a/g", "/b/f", "/b/g", "/a/c/f", "/b/d/f", "/f");
     private static final int SLOTS = 2;
     private static final int MAX_BYTES = 12;
     private static final int MAX_CALLS = 24;

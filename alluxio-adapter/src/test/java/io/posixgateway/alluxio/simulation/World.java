@@ -128,7 +128,7 @@ final class World implements AutoCloseable {
 
     private void work(boolean resumes) {
         if (resumes) {
-            cluster.workers().get(0).resume();
+            outside.resumeWorker(models);
             pass(afterLateWrites());
         } else {
             cluster.workers().get(0).stop();
@@ -505,7 +505,7 @@ final class World implements AutoCloseable {
     }
 
     private void end() {
-        cluster.workers().get(0).resume();
+        outside.resumeWorker(models);
         workerStopped = false;
         for (Node node : nodes) {
             if (!node.isUp()) {
