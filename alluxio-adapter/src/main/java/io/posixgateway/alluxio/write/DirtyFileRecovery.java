@@ -46,7 +46,6 @@ public final class DirtyFileRecovery {
     private static final int MAX_TRIES_AT_MOUNT = 3;
 
     private final Store store;
-    private final Metadata metadata;
     private final InodeTable table;
     private final SpoolFolder folder;
     private final NodeIdRemapLog nodes;
@@ -75,7 +74,6 @@ public final class DirtyFileRecovery {
             NodeIdRemapLog nodes) {
         this.alluxio = alluxio;
         this.store = alluxio.store();
-        this.metadata = metadata;
         this.table = table;
         this.folder = folder;
         this.nodes = nodes;
