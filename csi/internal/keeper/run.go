@@ -112,9 +112,10 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 func (s *Server) watchLeft(ctx context.Context, config Config) {
 	records, err := orphans.Load(config.Socket)
 	if err != nil {
-		config.Log.Warn("cannot determine all sessions that the last keeper held", "error", err)
+		config.Log.Warn("cannot determine all sessions that the last keeper held; its locks stay", "error", err)
+	} else {
+		orphans.Prune(config.Socket, records)
 	}
-	orphans.Prune(config.Socket, records)
 	left := map[string]orphans.Record{}
 	for _, record := range records {
 		left[record.ID] = record

@@ -100,21 +100,35 @@ func Load(socket string) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("%s: %w", recordsOf(socket), err)
+	list, damage := parse(text)
+	current := slices.DeleteFunc(list, func(record Record) bool { return record.BootID != boot })
+	if damage != nil {
+		return current, fmt.Errorf("%s: %w", recordsOf(socket), damage)
 	}
-	var current []Record
-	var failures []error
-	for _, one := range list {
+	return current, nil
+}
+
+// parse returns each record that can be read, and why others cannot: that of another version, or all after the point where the list
+// is cut off.
+func parse(text []byte) (list []Record, damage error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
+		return nil, errors.Join(errors.New("it is no list"), err)
+	}
+	for decoder.More() {
+		var one json.RawMessage
+		if err := decoder.Decode(&one); err != nil {
+			return list, errors.Join(damage, err)
+		}
 		var record Record
 		if err := json.Unmarshal(one, &record); err != nil {
-			failures = append(failures, fmt.Errorf("%s: record %.200q: %w", recordsOf(socket), one, err))
-		} else if record.BootID == boot {
-			current = append(current, record)
+			damage = errors.Join(damage, fmt.Errorf("record %.200q: %w", one, err))
+			continue
 		}
+		list = append(list, record)
 	}
-	return current, errors.Join(failures...)
+	_, err := decoder.Token()
+	return list, errors.Join(damage, err)
 }
 
 // Lock returns a file for a gateway to hold as long as it lives; the caller closes its own copy when the gateway has one.

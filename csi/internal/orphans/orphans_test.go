@@ -248,3 +248,22 @@ func TestARecordThatIsNotUnderstoodLeavesTheOthers(t *testing.T) {
 		t.Fatal(records, err)
 	}
 }
+
+func TestAListThatIsCutOffHasTheRecordsBefore(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	if err := Save(socket, []Record{{ID: "a", Device: "0:1"}, {ID: "b", Device: "0:2"}}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(recordsOf(socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for left, want := range map[int]int{len(text) - 1: 2, len(text) - 9: 1, 1: 0, 0: 0} {
+		if err := os.WriteFile(recordsOf(socket), text[:left], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if records, err := Load(socket); err == nil || len(records) != want {
+			t.Fatal(left, records, err)
+		}
+	}
+}
