@@ -17,7 +17,8 @@ class Packages(unittest.TestCase):
 
     def test_an_import_of_what_lies_above_is_found(self):
         self.assertEqual(
-            [f"{BASE}.fs.Handles.Kind.OPEN: meta lies below fs"], self.found("meta", f"static {BASE}.fs.Handles.Kind.OPEN")
+            [f"{BASE}.fs.Handles.Kind.OPEN: meta lies below fs"],
+            self.found("meta", f"static {BASE}.fs.Handles.Kind.OPEN"),
         )
 
     def test_a_library_of_another_package_is_found(self):

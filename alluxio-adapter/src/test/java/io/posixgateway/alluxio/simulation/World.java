@@ -129,7 +129,7 @@ final class World implements AutoCloseable {
     private void work(boolean resumes) {
         if (resumes) {
             outside.resumeWorker(models);
-            pass(afterLateWrites());
+            pass(afterStaleWorkerWrites());
         } else {
             cluster.workers().get(0).stop();
             staleWorkerWrites = true;
@@ -138,7 +138,7 @@ final class World implements AutoCloseable {
         unsettled = workerStopped;
     }
 
-    private Duration afterLateWrites() {
+    private Duration afterStaleWorkerWrites() {
         return staleWorkerWrites && kills > 0 ? SETTLED_BY_SUCCESSOR : SETTLED;
     }
 
@@ -346,7 +346,7 @@ final class World implements AutoCloseable {
         if (resent != null) {
             resend(resent, node);
         }
-        pass(workerStopped ? SETTLED : afterLateWrites());
+        pass(workerStopped ? SETTLED : afterStaleWorkerWrites());
         if (how == Next.GONE || how == Next.POWER_LOST) {
             removeAbandoned();
         }
