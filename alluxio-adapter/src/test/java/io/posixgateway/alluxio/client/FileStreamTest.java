@@ -235,11 +235,13 @@ class FileStreamTest {
             });
             new Thread(reads).start();
             Waiting.until("it is asked", LIMIT, () -> first.requests.size() == 1);
-            clock.advance(Duration.ofNanos(WorkerHealth.SILENT_NANOS));
             Waiting.until("it is given up", LIMIT, () -> {
+                clock.advance(Duration.ofNanos(WorkerHealth.SILENT_NANOS));
+                List<Runnable> looks = new ArrayList<>();
                 for (Runnable look = planned.poll(); look != null; look = planned.poll()) {
-                    look.run();
+                    looks.add(look); // each may plan another
                 }
+                looks.forEach(Runnable::run);
                 return reads.isDone();
             });
             assertThat(reads.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
