@@ -222,10 +222,7 @@ final class VolumeContext implements AutoCloseable {
         }
     }
 
-    /**
-     * Files without a name that an earlier process left and that the kernel does not know: the process ended before the kernel
-     * heard of them, which asks for another then; or while they were forgotten.
-     */
+    /** Removes files without a name of an earlier process that the kernel does not know: it ended before, or while they were forgotten. */
     private void buryUnknown() {
         DirtyFileRecovery recovery = inherited;
         if (recovery != null) {
@@ -303,10 +300,7 @@ final class VolumeContext implements AutoCloseable {
         return recovery != null && recovery.recovery.concerns(inode.node());
     }
 
-    /**
-     * May files be read from block files without us? What is written through this mount would not be seen by those who read so;
-     * that files do not change is what {@code consistency=immutable} says.
-     */
+    /** True if files may be read from block files past the gateway: nothing is written here, or {@code consistency=immutable}. */
     boolean unchanging() {
         return unchanging;
     }
