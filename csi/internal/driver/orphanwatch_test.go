@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -146,5 +147,43 @@ func TestAKeeperThatCameAndWentBetweenTwoLooksIsAnotherOne(t *testing.T) {
 		if len(aborted) != int(held)+1 {
 			t.Fatalf("of keeper %d: not aborted: %v", held, aborted)
 		}
+	}
+}
+
+// The disk failed, or too many files were open, for a moment: that is no sign of another keeper.
+func TestTheSilenceOfAKeeperGoesOnPastAListThatNobodyCanRead(t *testing.T) {
+	m := newMachine()
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	m.mount("0:1", "/a", keeperapi.FSType, false)
+	lock, err := orphans.Lock(socket, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = lock.Close()
+	if err := orphans.Save(socket, []orphans.Record{{ID: "a", Device: "0:1", MountPoint: "/a", Helped: true}}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := os.ReadFile(socket + ".sessions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	aborted := 0
+	watch := &OrphanWatch{
+		KeeperSocket: socket, Parts: m.parts(t), Abort: func(orphans.Record) (bool, error) {
+			aborted++
+			return true, nil
+		},
+		Gone: func(context.Context) bool { return true },
+	}
+	m.fail["keeper info"] = errors.New("nobody there")
+	for _, content := range [][]byte{list, []byte("torn"), list} {
+		if err := os.WriteFile(socket+".sessions", content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		watch.Look(t.Context())
+		m.now = m.now.Add(keeperSilence / 2)
+	}
+	if aborted != 1 {
+		t.Fatal("aborted:", aborted)
 	}
 }
