@@ -41,7 +41,7 @@ def entries(site: Site) -> None:
 def tables(site: Site) -> None:
     """The tables of a mount alone, in a JVM like its own, with made-up names: more than a master has room for here."""
     counts = QUICK_NAMES if site.scale.is_quick else NAMES
-    seen = site.run(java_of_tests(TABLES_HEAP, "cache.CachedNames", *counts))
+    seen = site.run(java_of_tests(TABLES_HEAP, "meta.CachedNames", *counts))
     for count in counts:
         site.keep(f"tables alone: heap of each of {count:,} names", seen[str(count)], "bytes")
 

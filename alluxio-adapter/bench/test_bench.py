@@ -493,6 +493,14 @@ class Groups(unittest.TestCase):
             for name in re.findall(r"\$\{(\w+)\}", job.read_text()):
                 self.assertRegex(given, rf'"{name.lower()}"|\b{name.lower()}=', f"{job.name}: {name}")
 
+    def test_programs_of_the_tests_that_parts_run_are_there(self):
+        sources = HERE.parent / "src" / "test" / "java" / "io" / "posixgateway" / "alluxio"
+        parts = "".join(part.read_text() for part in HERE.glob("*_parts.py"))
+        names = re.findall(r'java_of_tests\(\w+, "([\w.]+)"', parts)
+        self.assertTrue(names)
+        for name in names:
+            self.assertTrue((sources / f"{name.replace('.', '/')}.java").is_file(), name)
+
     def test_parts_are_named_after_their_function(self):
         self.assertEqual(list(PARTS), [part.run.__name__ for part in PARTS.values()])
 
