@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Complains of imports that point upwards: .ci/packages lists the adapter's packages from top to bottom."""
+"""Complains of classes used from a package above: .ci/packages lists the adapter's packages from top to bottom."""
 
 import re
 import subprocess
@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from identifiers import TOKEN
+
 ROOT = Path(__file__).resolve().parent.parent
 BASE = "io.posixgateway.alluxio"
 SOURCES = "alluxio-adapter/src/main/java/" + BASE.replace(".", "/") + "/"
-IMPORT = re.compile(r"^import (?:static )?([\w.]+);", re.MULTILINE)
+# A class by its full name, in an import or anywhere in code.
+NAME = re.compile(r"(?<![\w.])[a-z]\w*(?:\.[a-z]\w*)*\.[A-Z]\w*(?:\.\w+)*")
 
 
 class Package(NamedTuple):
@@ -34,11 +37,16 @@ def package_of(name: str) -> str | None:
     return ".".join(part for part in parts[: next(i for i, part in enumerate(parts) if part[0].isupper())])
 
 
+def code_of(text: str) -> str:
+    """Without comments and strings."""
+    return TOKEN.sub(lambda match: match[0] if match[1] else " ", text)
+
+
 def complaints(package: str, text: str, packages: dict[str, Package]) -> Iterator[str]:
     if package not in packages:
         yield f"package {package} is not listed in .ci/packages"
         return
-    for name in IMPORT.findall(text):
+    for name in dict.fromkeys(NAME.findall(code_of(text))):
         imported = package_of(name)
         if imported is not None and imported not in packages:
             yield f"package {imported} is not listed in .ci/packages"

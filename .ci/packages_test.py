@@ -21,6 +21,14 @@ class Packages(unittest.TestCase):
             self.found("meta", f"static {BASE}.fs.Handles.Kind.OPEN"),
         )
 
+    def test_a_class_by_its_full_name_counts_as_imported(self):
+        found = complaints("meta", f"class A {{ {BASE}.fs.Handles handles; }}", PACKAGES)
+        self.assertEqual([f"{BASE}.fs.Handles: meta lies below fs"], list(found))
+
+    def test_comments_and_strings_may_name_what_lies_above(self):
+        text = f'/** {{@link {BASE}.fs.Handles}} */ // {BASE}.fs.Handles\nString name = "{BASE}.fs.Handles";'
+        self.assertEqual([], list(complaints("meta", text, PACKAGES)))
+
     def test_a_library_of_another_package_is_found(self):
         self.assertEqual(["alluxio.client.X: only client may import it"], self.found("fs", "alluxio.client.X"))
         self.assertEqual([], self.found("client", "alluxio.client.X"))
