@@ -4,9 +4,6 @@
 {{- define "posix-gateway.memoryBudgets" -}}
 {{- $gateway := (first .).Values.node.gateway -}}
 {{- $limit := dig "limits" "memory" "" (index . 1) -}}
-{{- if gt (add $gateway.heapPercent $gateway.directPercent) 90 -}}
-{{- fail (printf "node.gateway: heapPercent %v + directPercent %v leave less than 10 percent of the memory limit for threads, code and the C library; lower one of them" $gateway.heapPercent $gateway.directPercent) -}}
-{{- end -}}
 {{- $budgets := dict -}}
 {{- if $limit -}}
 {{- $mebibytes := include "posix-gateway.mebibytes" $limit | int64 -}}
@@ -90,9 +87,6 @@ annotations:
 {{- define "posix-gateway.sitePropertiesText" -}}
 {{- $masters := .Values.alluxio.masters -}}
 {{- if .Values.alluxio.embedded.enabled -}}
-{{- if $masters -}}
-{{- fail "alluxio.masters and alluxio.embedded.enabled exclude each other: set the addresses of your Alluxio, or let the chart run one" -}}
-{{- end -}}
 {{- $masters = list (printf "%s-alluxio.%s.svc.%s:19998" (include "posix-gateway.fullname" .) .Release.Namespace .Values.clusterDomain) -}}
 {{- end -}}
 {{- if gt (len $masters) 1 }}
