@@ -22,11 +22,11 @@ import java.util.function.LongConsumer;
 final class JournaledFileSystem extends ForwardingFileSystem {
     private static final int XATTR_CREATE = 1;
 
-    private final Journal journal;
+    private final RequestJournal journal;
     private final LongConsumer files;
 
     /** @param files hears of regular files that the kernel is told of */
-    JournaledFileSystem(FileSystem inner, Journal journal, LongConsumer files) {
+    JournaledFileSystem(FileSystem inner, RequestJournal journal, LongConsumer files) {
         super(inner);
         this.journal = journal;
         this.files = files;
@@ -56,8 +56,8 @@ final class JournaledFileSystem extends ForwardingFileSystem {
      * @param answer the successful answer, without the change
      */
     private int journaled(Request request, IntSupplier change, int happened, IntSupplier answer) {
-        int before = request.resent() ? journal.find(request.unique()) : Journal.NONE;
-        if (before != Journal.NONE && journal.done(before)) {
+        int before = request.resent() ? journal.find(request.unique()) : RequestJournal.NONE;
+        if (before != RequestJournal.NONE && journal.done(before)) {
             int result = journal.result(before);
             return result < 0 ? result : answer.getAsInt();
         }
@@ -65,7 +65,7 @@ final class JournaledFileSystem extends ForwardingFileSystem {
         int result = -Errno.EIO; // what is answered where this throws
         try {
             result = change.getAsInt();
-            if (before != Journal.NONE && result == happened) {
+            if (before != RequestJournal.NONE && result == happened) {
                 result = answer.getAsInt();
             }
             return result;
@@ -75,9 +75,9 @@ final class JournaledFileSystem extends ForwardingFileSystem {
     }
 
     private void end(int record, int before, int result) {
-        if (record != Journal.NONE && result == WOULD_WAIT) {
+        if (record != RequestJournal.NONE && result == WOULD_WAIT) {
             journal.cancel(record, before);
-        } else if (record != Journal.NONE) {
+        } else if (record != RequestJournal.NONE) {
             journal.done(record, Math.min(result, 0));
         }
     }
@@ -179,8 +179,8 @@ final class JournaledFileSystem extends ForwardingFileSystem {
 
     /** Twice is as good as never: where it is not known whether it happened, that is said. */
     private int exchange(Request request, long parent, Name name, long newParent, Name newName, int flags) {
-        int before = request.resent() ? journal.find(request.unique()) : Journal.NONE;
-        if (before != Journal.NONE && !journal.done(before)) {
+        int before = request.resent() ? journal.find(request.unique()) : RequestJournal.NONE;
+        if (before != RequestJournal.NONE && !journal.done(before)) {
             return -Errno.EIO;
         }
         return journaled(

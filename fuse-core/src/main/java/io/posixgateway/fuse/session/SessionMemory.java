@@ -186,8 +186,8 @@ final class SessionMemory {
     }
 
     /** The journal, once per process. */
-    Journal journal() {
-        return new Journal(
+    RequestJournal journal() {
+        return new RequestJournal(
                 memory.slice(JOURNAL_AT, memory.capacity() - JOURNAL_AT).order(ByteOrder.nativeOrder()));
     }
 

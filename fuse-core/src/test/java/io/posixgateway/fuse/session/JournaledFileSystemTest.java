@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 class JournaledFileSystemTest {
     private static final int RECORDS = 128;
 
-    private final Journal journal =
-            new Journal(ByteBuffer.allocateDirect(16 * RECORDS).order(ByteOrder.nativeOrder()));
+    private final RequestJournal journal =
+            new RequestJournal(ByteBuffer.allocateDirect(16 * RECORDS).order(ByteOrder.nativeOrder()));
     private int failures;
     private final FileSystem files = (FileSystem) Proxy.newProxyInstance(
             FileSystem.class.getClassLoader(), new Class<?>[] {FileSystem.class}, (proxy, method, arguments) -> {
@@ -45,7 +45,7 @@ class JournaledFileSystemTest {
         }
         assertThat(mkdir(5000)).isZero();
         int record = journal.find(5000);
-        assertThat(record).isNotEqualTo(Journal.NONE);
+        assertThat(record).isNotEqualTo(RequestJournal.NONE);
         assertThat(journal.done(record)).isTrue();
     }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  * request is asked again at once. Writing starts behind the newest record that an earlier process left. Any thread: a record
  * belongs to the thread that claimed it in {@link #busy}; its state is stored last.
  */
-final class Journal {
+final class RequestJournal {
     static final int NONE = -1;
 
     private static final int RECORD_BYTES = 16;
@@ -33,7 +33,7 @@ final class Journal {
     private final AtomicInteger next;
 
     /** @param records direct, native order, zeroed or left by an earlier process */
-    Journal(ByteBuffer records) {
+    RequestJournal(ByteBuffer records) {
         this.records = records;
         this.count = records.capacity() / RECORD_BYTES;
         this.busy = new AtomicIntegerArray(count);

@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** The {@link Journal}: a record is one request's until that is done; whoever sees it done sees its result. */
-public final class JournalStress {
-    private JournalStress() {}
+/** The {@link RequestJournal}: a record is one request's until that is done; whoever sees it done sees its result. */
+public final class RequestJournalStress {
+    private RequestJournalStress() {}
 
     private static ByteBuffer records(int count) {
         return ByteBuffer.allocateDirect(16 * count).order(ByteOrder.nativeOrder());
@@ -25,18 +25,18 @@ public final class JournalStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "They share one, or one is not found.")
     @State
     public static class TwoBegin {
-        private final Journal journal = new Journal(records(2));
+        private final RequestJournal journal = new RequestJournal(records(2));
         private int one;
         private int other;
 
         @Actor
         public void one() {
-            one = journal.begin(8, Journal.NONE);
+            one = journal.begin(8, RequestJournal.NONE);
         }
 
         @Actor
         public void other() {
-            other = journal.begin(10, Journal.NONE);
+            other = journal.begin(10, RequestJournal.NONE);
         }
 
         @Arbiter
@@ -56,8 +56,8 @@ public final class JournalStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "Done with another result.")
     @State
     public static class LookWhileDone {
-        private final Journal journal = new Journal(records(2));
-        private final int record = journal.begin(8, Journal.NONE);
+        private final RequestJournal journal = new RequestJournal(records(2));
+        private final int record = journal.begin(8, RequestJournal.NONE);
 
         @Actor
         public void done() {

@@ -7,20 +7,20 @@ import java.nio.ByteOrder;
 import org.junit.jupiter.api.Test;
 
 /** What one process writes into the journal, the next one finds. */
-class JournalTest {
+class RequestJournalTest {
     private final ByteBuffer memory = ByteBuffer.allocateDirect(16 * 128).order(ByteOrder.nativeOrder());
-    private final Journal first = new Journal(memory);
+    private final RequestJournal first = new RequestJournal(memory);
 
     @Test
     void aRequestThatNobodyBeganIsNotFound() {
-        assertThat(first.find(2)).isEqualTo(Journal.NONE);
+        assertThat(first.find(2)).isEqualTo(RequestJournal.NONE);
     }
 
     @Test
     void theNextProcessTellsBegunFromDoneAndSeesTheResult() {
-        first.begin(2, Journal.NONE);
-        first.done(first.begin(4, Journal.NONE), -17);
-        Journal second = new Journal(memory);
+        first.begin(2, RequestJournal.NONE);
+        first.done(first.begin(4, RequestJournal.NONE), -17);
+        RequestJournal second = new RequestJournal(memory);
         assertThat(second.done(second.find(2))).isFalse();
         assertThat(second.done(second.find(4))).isTrue();
         assertThat(second.result(second.find(4))).isEqualTo(-17);
@@ -28,10 +28,10 @@ class JournalTest {
 
     @Test
     void whatHadNoEffectIsForgottenUnlessAnEarlierProcessBeganIt() {
-        first.cancel(first.begin(2, Journal.NONE), Journal.NONE);
-        assertThat(first.find(2)).isEqualTo(Journal.NONE);
-        first.begin(4, Journal.NONE);
-        Journal second = new Journal(memory);
+        first.cancel(first.begin(2, RequestJournal.NONE), RequestJournal.NONE);
+        assertThat(first.find(2)).isEqualTo(RequestJournal.NONE);
+        first.begin(4, RequestJournal.NONE);
+        RequestJournal second = new RequestJournal(memory);
         int before = second.find(4);
         assertThat(second.begin(4, before)).isEqualTo(before);
         second.cancel(before, before);
@@ -41,26 +41,26 @@ class JournalTest {
 
     @Test
     void recordsInFlightAreNeverOverwrittenAndTheOldestDoneOnesAre() {
-        int inFlight = first.begin(2, Journal.NONE);
+        int inFlight = first.begin(2, RequestJournal.NONE);
         for (long unique = 4; unique < 2000; unique += 2) {
-            int record = first.begin(unique, Journal.NONE);
+            int record = first.begin(unique, RequestJournal.NONE);
             assertThat(record).isNotEqualTo(inFlight);
             first.done(record, 0);
         }
         assertThat(first.find(2)).isEqualTo(inFlight);
-        assertThat(first.find(4)).isEqualTo(Journal.NONE);
-        assertThat(first.find(1998)).isNotEqualTo(Journal.NONE);
+        assertThat(first.find(4)).isEqualTo(RequestJournal.NONE);
+        assertThat(first.find(1998)).isNotEqualTo(RequestJournal.NONE);
     }
 
     @Test
     void theNextProcessBeginsBehindTheNewestRecord() {
         for (long unique = 2; unique <= 20; unique += 2) {
-            first.done(first.begin(unique, Journal.NONE), 0);
+            first.done(first.begin(unique, RequestJournal.NONE), 0);
         }
-        Journal second = new Journal(memory);
-        second.done(second.begin(22, Journal.NONE), 0);
+        RequestJournal second = new RequestJournal(memory);
+        second.done(second.begin(22, RequestJournal.NONE), 0);
         for (long unique = 2; unique <= 22; unique += 2) {
-            assertThat(second.find(unique)).isNotEqualTo(Journal.NONE);
+            assertThat(second.find(unique)).isNotEqualTo(RequestJournal.NONE);
         }
     }
 }
