@@ -33,7 +33,7 @@ public enum Phase {
             STREAMING, Set.of(STREAMING, COMMITTING, SPOOLED, LOST, CLOSED),
             COMMITTING, Set.of(SPOOLED, COMMITTED, UNSTABLE, LOST, CLOSED),
             COMMITTED, Set.of(SPOOLED, UNLINKED, CLOSED),
-            UNSTABLE, Set.of(SPOOLED, UNLINKED, CLOSED),
+            UNSTABLE, Set.of(COMMITTING, SPOOLED, UNLINKED, CLOSED),
             LOST, Set.of(SPOOLED, UNLINKED, CLOSED),
             UNLINKED, Set.of(UNLINKED, CLOSED),
             CLOSED, Set.of());

@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.meta.NodeIds;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,15 +60,28 @@ final class Commits {
                 completeStream(dirtyFile, upload);
                 return;
             }
-            if (dirtyFile.state() instanceof DirtyState.Unstable unstable && !committer.late.concern(unstable.path())) {
-                dirtyFile.become(unstable.written());
-            }
-            committer.commit(dirtyFile, waiter);
-            dirtyFile.committed();
+            upload(dirtyFile, waiter);
         } catch (StoreException e) {
             dirtyFile.failed = e.errno() != Errno.EINTR;
             LOG.error("Upload failed; the content stays in {}: {}", dirtyFile.spool.file(), e.getMessage());
             throw e;
+        }
+    }
+
+    /** What a worker has undone since it was committed is committed anew. */
+    private void upload(DirtyFile dirtyFile, Waiter waiter) throws StoreException {
+        try {
+            committer.commit(dirtyFile, waiter);
+        } catch (StoreException e) {
+            if (e.errno() != Errno.ESTALE || !(dirtyFile.state() instanceof DirtyState.Unstable unstable)) {
+                throw e;
+            }
+            dirtyFile.become(unstable.written());
+            committer.commit(dirtyFile, waiter);
+        }
+        dirtyFile.committed();
+        if (dirtyFile.is(Phase.UNSTABLE)) {
+            recommits.watch();
         }
     }
 
@@ -160,14 +174,40 @@ final class Commits {
             if (changed || dirtyFiles.putIfAbsent(dirtyFile.inode.node(), dirtyFile) != null) {
                 return false;
             }
-            dirtyFile.become(DirtyState.Spooled.AGAIN);
-            commit(dirtyFile, true, Waiter.PATIENT);
+            committer.commit(dirtyFile, Waiter.PATIENT);
+            dirtyFile.committed();
             if (dirtyFile.is(Phase.COMMITTED)) {
                 end(dirtyFile, false);
             }
             return dirtyFile.is(Phase.CLOSED);
         } finally {
             closeIfDone(dirtyFile);
+            dirtyFile.unlock();
+        }
+    }
+
+    /** Those that are open, and that a worker may still undo, or may have undone. */
+    List<DirtyFile> unstable() {
+        return dirtyFiles.all().stream()
+                .filter(dirtyFile -> dirtyFile.is(Phase.UNSTABLE))
+                .toList();
+    }
+
+    /** As {@link #again}, of one of those; nothing, while somebody else works on it, or a worker may still write. */
+    void againIfOpen(DirtyFile dirtyFile) throws StoreException {
+        if (!dirtyFile.lock.tryLock()) {
+            return;
+        }
+        try {
+            boolean due = dirtyFile.state() instanceof DirtyState.Unstable unstable
+                    && !committer.late.concern(unstable.path())
+                    && !dirtyFile.inode.unlinked();
+            if (due) {
+                committer.commit(dirtyFile, Waiter.PATIENT);
+                dirtyFile.committed();
+                LOG.info("{}, which is open, was uploaded again", dirtyFile.path());
+            }
+        } finally {
             dirtyFile.unlock();
         }
     }

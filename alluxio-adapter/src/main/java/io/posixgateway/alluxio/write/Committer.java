@@ -123,7 +123,7 @@ public final class Committer {
     private String placeOf(DirtyFile dirtyFile) throws StoreException {
         Inode inode = dirtyFile.inode;
         String known = metadata.pathOf(inode);
-        if (!(dirtyFile.state() instanceof DirtyState.Spooled)) {
+        if (!(dirtyFile.state() instanceof DirtyState.Spooled) && !isDue(dirtyFile)) {
             return known;
         }
         try {
@@ -198,11 +198,16 @@ public final class Committer {
 
     private void commitHere(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
         attributes.settleTime(dirtyFile);
-        if (dirtyFile.is(Phase.SPOOLED)) {
+        if (dirtyFile.is(Phase.SPOOLED) || isDue(dirtyFile)) {
             commitContent(dirtyFile, attempt);
         }
         attributes.send(dirtyFile);
         dirtyFile.inode.invalidateAttr(table.generation().changed());
+    }
+
+    /** Was it committed where a worker might undo it, which is done by now? Then it is committed once more. */
+    private boolean isDue(DirtyFile dirtyFile) {
+        return dirtyFile.state() instanceof DirtyState.Unstable unstable && !late.concern(unstable.path());
     }
 
     /** Where that fails, a new file has its name no more. */
@@ -212,12 +217,15 @@ public final class Committer {
         try {
             if (before instanceof DirtyState.Created created && created.sink().isAt(attempt.path)) {
                 complete(dirtyFile, created, attempt);
+            } else if (before instanceof DirtyState.Unstable && isReplaced(dirtyFile.inode, attempt.path)) {
+                LOG.info("{} has new content, and is not uploaded again", attempt.path);
+                dirtyFile.become(DirtyState.Plain.COMMITTED);
             } else {
-                replace(dirtyFile, attempt, before == DirtyState.Spooled.AGAIN);
+                replace(dirtyFile, attempt, before instanceof DirtyState.Unstable);
             }
         } finally {
             if (dirtyFile.is(Phase.COMMITTING)) {
-                dirtyFile.become(before instanceof DirtyState.Spooled ? before : DirtyState.Spooled.INCOMPLETE);
+                dirtyFile.become(before instanceof DirtyState.Created ? DirtyState.Spooled.INCOMPLETE : before);
             }
         }
     }
@@ -322,8 +330,9 @@ public final class Committer {
             dirtyFile.spool.copyTo(sink, true, attempt.waiter);
             sink.complete();
             announce(inode, sink.fileId());
-            if (again) {
-                checkStill(inode, attempt.path);
+            attempt.taken = again && isReplaced(inode, attempt.path);
+            if (attempt.taken) {
+                throw new StoreException(Errno.ESTALE, attempt.path + " has new content in Alluxio", null);
             }
             checkOwn(dirtyFile);
             Attr made = reader.read(
@@ -346,11 +355,17 @@ public final class Committer {
         }
     }
 
-    /** Content of an earlier moment replaces only what it was committed as then; the next call is the replacement. */
-    private void checkStill(Inode inode, String path) throws StoreException {
-        if (store.status(path).id() != inode.fileId()) {
-            throw new StoreException(Errno.ESTALE, path + " has new content in Alluxio", null);
+    /**
+     * Content of an earlier moment replaces only what it was committed as then. Has another client put its own file there since?
+     *
+     * @throws StoreException ESTALE: it is gone, or what is there no client made: a worker may have done that
+     */
+    private boolean isReplaced(Inode inode, String path) throws StoreException {
+        FileStatus there = Existing.orNull(() -> store.status(path));
+        if (there == null || (there.id() != inode.fileId() && RevivedNames.isLoaded(there))) {
+            throw new StoreException(Errno.ESTALE, path + " is not in Alluxio any more as it was uploaded", null);
         }
+        return there.id() != inode.fileId();
     }
 
     /** Was it that what was replaced? Another client may have renamed it between the two calls. */

@@ -292,7 +292,9 @@ final class DirtyFile {
             return;
         }
         try {
+            noteOrigin();
             record.doubt(inode.node(), attr.raw().id(), unstable.path());
+            spool.force(); // it may be committed again when the node has lost its power
         } catch (StoreException e) {
             LOG.warn("The next process will upload {} again: {}", unstable.path(), e.getMessage());
         }

@@ -244,6 +244,7 @@ public final class DirtyFileRecovery {
         DirtyFile dirtyFile = restorer.dirtyFile(file, dirtyFiles);
         if (dirtyFile != null) {
             dirtyFiles.adopt(dirtyFile);
+            dirtyFiles.recommits().watch();
             restored++;
             finish(dirtyFiles, dirtyFile);
         }

@@ -47,9 +47,7 @@ sealed interface DirtyState
         /** A new file: an incomplete file of this mount may have its name in Alluxio, which no upload can write to any more. */
         INCOMPLETE,
         /** A new file whose name was given up, as its upload failed: Alluxio knows nothing of it, unless it did not answer then. */
-        HERE_ONLY,
-        /** It was committed before: it replaces nothing but that. */
-        AGAIN;
+        HERE_ONLY;
 
         @Override
         public Phase phase() {
@@ -88,7 +86,11 @@ sealed interface DirtyState
         }
     }
 
-    /** @param path where a worker may still undo it, see {@link StaleWorkerWrites} */
+    /**
+     * Its next upload replaces nothing but what it was committed as.
+     *
+     * @param path where a worker may still undo it, see {@link StaleWorkerWrites}
+     */
     record Unstable(String path) implements DirtyState {
         @Override
         public Phase phase() {

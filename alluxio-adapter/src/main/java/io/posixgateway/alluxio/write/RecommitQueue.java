@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.meta.Attr;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.Metadata;
 import io.posixgateway.alluxio.meta.NodeIds;
+import io.posixgateway.alluxio.meta.PathLocks;
 import io.posixgateway.alluxio.meta.TempNames;
 import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.FileStatus;
@@ -18,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Content that was committed where {@link StaleWorkerWrites} may undo it: it stays in the spool, and is committed once more when that
- * can no longer happen, unless the file has another content by then. On a kept volume its record stays, too, and the next
- * process goes on. Any thread; has one of its own while there is some.
+ * can no longer happen, unless the file has another content by then, whether or not it is still open. On a kept volume its record stays,
+ * too, and the next process goes on. Any thread; has one of its own while there is some.
  */
 final class RecommitQueue implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RecommitQueue.class);
@@ -43,6 +44,8 @@ final class RecommitQueue implements AutoCloseable {
     private volatile boolean closed;
     private volatile boolean leaves;
     private final PeriodicThread looker;
+    /** For the thread that looks. */
+    private long openNotBeforeNanos;
 
     /** One of them, whose record says as which file it was committed, and where. For the thread that looks. */
     private static final class Kept {
@@ -63,11 +66,12 @@ final class RecommitQueue implements AutoCloseable {
         this.metadata = metadata;
         this.late = committer.late;
         this.revived = new RevivedNames(commits.store, metadata, committer.replacer);
+        this.openNotBeforeNanos = metadata.nowNanos();
         this.looker = new PeriodicThread(
                 metadata.clock(),
                 "published-in-doubt",
                 LOOK_NANOS,
-                () -> !(all.isEmpty() && late.isEmpty()),
+                () -> !(all.isEmpty() && late.isEmpty() && commits.unstable().isEmpty()),
                 this::look,
                 this::end);
         late.whenNoted(looker::start);
@@ -77,7 +81,6 @@ final class RecommitQueue implements AutoCloseable {
     boolean keep(DirtyFile dirtyFile) {
         DirtyFileRecord record = dirtyFile.record;
         try {
-            dirtyFile.spool.force(); // it may be committed again when the node has lost its power
             record.unopened();
         } catch (StoreException e) {
             LOG.warn(
@@ -109,6 +112,11 @@ final class RecommitQueue implements AutoCloseable {
         return true;
     }
 
+    /** There is an open file that is not safe yet. */
+    void watch() {
+        looker.start();
+    }
+
     /** This mount took the file's name: nobody misses the content. */
     void deleted(long node) {
         all.stream().filter(kept -> kept.record.content().node() == node).forEach(kept -> kept.deleted = true);
@@ -130,8 +138,24 @@ final class RecommitQueue implements AutoCloseable {
     }
 
     private void look() {
+        if (metadata.nowNanos() - openNotBeforeNanos >= 0) {
+            commits.unstable().forEach(this::againIfOpen);
+        }
         all.removeIf(this::isDoneOrKept);
         lookForRevived();
+    }
+
+    private void againIfOpen(DirtyFile dirtyFile) {
+        PathLocks.Work<DirtyFile> work = () -> {
+            commits.againIfOpen(dirtyFile);
+            return dirtyFile;
+        };
+        try {
+            metadata.pathLocks().shared(dirtyFile.inode, work);
+        } catch (StoreException | RuntimeException | Error e) { // one that fails, in whatever way, stops no other
+            openNotBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
+            LOG.warn("{}, which is open, could not be uploaded again yet: {}", dirtyFile.path(), e.toString());
+        }
     }
 
     /** One that fails in a way that nobody expects stops no other. */
@@ -205,8 +229,8 @@ final class RecommitQueue implements AutoCloseable {
     /** Once more; false: it has to be done another time. */
     private boolean committed(Kept kept, Inode inode, Attr attr) {
         kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
-        DirtyFile dirtyFile =
-                new DirtyFile(inode, kept.spool, kept.record, attr, metadata.clock(), DirtyState.Plain.COMMITTED);
+        DirtyState state = new DirtyState.Unstable(kept.record.content().path());
+        DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, attr, metadata.clock(), state);
         try {
             boolean safe = metadata.pathLocks().shared(dirtyFile.inode, () -> commits.again(dirtyFile));
             if (safe) {

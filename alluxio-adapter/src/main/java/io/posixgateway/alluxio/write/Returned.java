@@ -64,7 +64,7 @@ final class Returned {
         boolean recommits = record.isUnstable();
         long fileId = recommits ? content.fileId() : nodes.inherited().getOrDefault(content.node(), content.fileId());
         String path = where(fileId);
-        FileStatus now = path == null || (recommits && !path.equals(content.path())) ? null : at(path);
+        FileStatus now = path == null || !isFound(record, fileId, path) ? null : at(path);
         if (now == null) {
             return "its file is gone from Alluxio, or was renamed";
         }
@@ -72,6 +72,16 @@ final class Returned {
             return "its file has new content in Alluxio";
         }
         return renumbered(record.origin(), recommits, now);
+    }
+
+    /**
+     * A file that is to be committed again may have been renamed since, or a directory above it. The id alone may be that of another file
+     * there: it counts with the time at which the file was made.
+     */
+    private static boolean isFound(DirtyFileRecord record, long fileId, String path) {
+        Origin origin = record.origin();
+        boolean isKnown = origin != null && origin.fileId() == fileId && origin.createdSeconds() != 0;
+        return !record.isUnstable() || isKnown || path.equals(record.content().path());
     }
 
     private static @Nullable String renumbered(@Nullable Origin origin, boolean recommits, FileStatus now) {

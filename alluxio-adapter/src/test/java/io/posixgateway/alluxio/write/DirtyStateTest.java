@@ -26,7 +26,6 @@ class DirtyStateTest {
                 DirtyState.Spooled.CHANGED,
                 DirtyState.Spooled.INCOMPLETE,
                 DirtyState.Spooled.HERE_ONLY,
-                DirtyState.Spooled.AGAIN,
                 new StreamingUpload(sink, 0),
                 DirtyState.Plain.COMMITTED,
                 new DirtyState.Unstable("/file"),
