@@ -214,6 +214,28 @@ final class SillyRenameCleanup {
         }
     }
 
+    /**
+     * Deletes a hidden file, if it is still there, where it is by now: who removes its directory, on another mount too, moves it into the
+     * one above. Waits.
+     *
+     * @param path where it was last
+     */
+    void delete(String path, long fileId) throws StoreException {
+        String at = path;
+        while (!at.isEmpty()) {
+            try {
+                volume.store.delete(at);
+                return;
+            } catch (StoreException e) {
+                if (e.errno() != Errno.ENOENT) {
+                    throw e;
+                }
+            }
+            String found = pathOf(fileId);
+            at = TempNames.isOf(found) && !found.equals(at) ? found : "";
+        }
+    }
+
     /** Removes it where it is by now; true when it is gone. */
     private boolean isRemoved(SillyRenames.Hidden one) {
         try {

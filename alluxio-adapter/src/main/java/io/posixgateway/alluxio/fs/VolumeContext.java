@@ -413,30 +413,18 @@ final class VolumeContext implements AutoCloseable {
         });
     }
 
-    /** Where it is by now, as who removes a directory moves what is hidden in it into the one above. */
     private void deleteHidden(Inode inode) throws StoreException {
         String path = table.path(inode);
         if (path != null && TempNames.is(table.lastName(inode))) {
             DirectoryTimes.Replacement unseen = metadata.times().replacing(table.parent(inode));
             try {
-                deleteHidden(path);
+                sillyRenameCleanup.delete(path, inode.fileId());
                 unseen.removed();
             } finally {
                 unseen.close();
             }
             hidden.forget(inode.node());
             table.detach(inode);
-        }
-    }
-
-    /** It may have been buried already, by the other of RELEASE and FORGET. */
-    private void deleteHidden(String path) throws StoreException {
-        try {
-            store.delete(path);
-        } catch (StoreException e) {
-            if (e.errno() != Errno.ENOENT) {
-                throw e;
-            }
         }
     }
 

@@ -108,6 +108,23 @@ class SillyRenameInRemovedDirectoryTest {
         }
     }
 
+    /** The mount that hid it hears nothing of that. */
+    @Test
+    void rmdir_byAnotherMountWhileDeletedFileInItIsOpen_leavesNothing() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster);
+                MemoryMount another = MemoryMount.of(cluster)) {
+            mount.mkdir("/d");
+            mount.write("/d/file", "text");
+            OpenFile file = mount.open("/d/file");
+            mount.unlink("/d/file");
+            another.rmdir("/d");
+            assertThat(outside.list("/", "", 100).entries()).as("it moved up").hasSize(1);
+            assertThat(file.readText()).isEqualTo("text");
+            file.close();
+            Eventually.holds("nothing is left", this::isEmpty);
+        }
+    }
+
     @Test
     void rmdir_whoseHiddenFileIsRemovedMeanwhile_succeeds() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
