@@ -93,6 +93,16 @@ final class Model {
         return others || (!mine && !stored.containsKey(file));
     }
 
+    /** Does the step change, or read, what another mount has open? What comes of it then is not laid down. */
+    boolean isContended(Step step) {
+        return switch (step.kind()) {
+            case WRITE, TRUNCATE, FSYNC, CLOSE -> false;
+            case RENAME, RENAME_DIRECTORY ->
+                isContended(step.actor(), step.path()) || isContended(step.actor(), step.other());
+            default -> isContended(step.actor(), step.path());
+        };
+    }
+
     /** Is this a step that the model says nothing of? */
     boolean skips(Step step) {
         Key slot = new Key(step.actor(), step.slot());

@@ -2,8 +2,10 @@ package io.posixgateway.alluxio.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.simulation.Step.Crash;
 import io.posixgateway.alluxio.simulation.Step.Fault;
 import io.posixgateway.alluxio.simulation.Step.Kind;
+import io.posixgateway.alluxio.simulation.Step.Next;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import java.nio.file.Path;
@@ -68,12 +70,32 @@ class SimulationTest {
 
     /**
      * Each showed a fault once: a file was committed when its length was set after a takeover, before its program closed it; an incomplete
-     * file hid what was renamed over it when the master died, stayed after a close without a master, or was looked for too soon.
+     * file hid what was renamed over it when the master died, stayed after a close without a master, or was looked for too soon; what a
+     * worker undid of a synced file stayed undone while that was open; a file that was deleted while it was open stayed where another mount
+     * had moved it.
      */
     @ParameterizedTest
-    @ValueSource(longs = {4_048_519_999L, 2_154_992_222L, 4_003_176_460L, 1_411_157_057L})
+    @ValueSource(
+            longs = {
+                4_048_519_999L,
+                2_154_992_222L,
+                4_003_176_460L,
+                1_411_157_057L,
+                4_250_620_187L,
+                670_141_568L,
+                3_498_686_883L
+            })
     void program_thatFoundAFault_losesNothing(long seed) {
         simulation.check(Program.of(seed));
+    }
+
+    /** What becomes of a file that another mount is writing is not laid down, for a request that is sent again neither. */
+    @Test
+    void rename_sentAgainWhenAnotherMountIsMakingTheFile_mayFail() {
+        Crash crash = new Crash(0, true, Next.KEPT, 2, false);
+        Step rename = new Step(0, Kind.RENAME, 0, "/f", "/a/f", 0, 0, 0, null, crash, null);
+        Step create = new Step(1, Kind.CREATE, 1, "/f", "", 0, 0, 0, null, null, null);
+        simulation.check(new Program(0, MemoryUfs.Kind.LOCAL, "0", false, List.of(rename, create)));
     }
 
     /** The incomplete file was in everyone's way until the mount made another. */

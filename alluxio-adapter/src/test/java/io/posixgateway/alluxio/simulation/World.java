@@ -367,7 +367,8 @@ final class World implements AutoCloseable {
         if (step.kind() == Kind.CREATE && outcome.errno == Errno.EEXIST) {
             outcome = executed(step.as(Kind.OPEN), node); // as an open does that is not exclusive
         }
-        if (outcome.errno == Errno.EIO && !unsettled) {
+        boolean contended = models.stream().anyMatch(model -> model.isContended(step));
+        if (outcome.errno == Errno.EIO && !unsettled && !contended) {
             throw new Violation("What was sent again to the next process fails");
         }
         if (step.opens() && outcome.errno != 0) {
