@@ -16,8 +16,8 @@ final class Executor {
     String execute(Step step) {
         MemoryMount mount = node.mount();
         switch (step.kind()) {
-            case CREATE -> node.open().put(step.slot(), mount.create(step.path()));
-            case OPEN -> node.open().put(step.slot(), mount.openToWrite(step.path()));
+            case CREATE -> node.opened(step.slot(), mount.create(step.path()));
+            case OPEN -> node.opened(step.slot(), mount.openToWrite(step.path()));
             case WRITE -> open(step).write(step.offset(), step.data().getBytes(StandardCharsets.ISO_8859_1));
             case TRUNCATE -> open(step).truncate(step.offset());
             case FSYNC -> open(step).fsync();

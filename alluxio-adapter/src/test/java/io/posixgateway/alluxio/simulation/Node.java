@@ -11,9 +11,11 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +26,9 @@ final class Node {
     private final String metadataTtl;
     private final Path folders;
     private final Map<Integer, OpenFile> open = new TreeMap<>();
+    /** Slots of files that another mount may have taken away just when they were opened. */
+    private final Set<Integer> contended = new HashSet<>();
+
     private int processes;
     private Turns turns;
     private MemoryMount mount;
@@ -76,6 +81,32 @@ final class Node {
         return open;
     }
 
+    /** The one that it opened another mount changed by this step at the same time: whether it can be stored is not laid down. */
+    void noteContended(Step opened, Step other) {
+        boolean same = Stream.of(other.path(), other.other()).anyMatch(opened.path()::equals);
+        if (opened.opens() && same) {
+            contended.add(opened.slot());
+        }
+    }
+
+    /** May the step fail for that? */
+    boolean isContended(Step step) {
+        return (step.kind() == Step.Kind.CLOSE || step.kind() == Step.Kind.FSYNC) && contended.contains(step.slot());
+    }
+
+    /** Once; null: there is none. */
+    @Nullable
+    Step takeResent() {
+        Step step = resent;
+        resent = null;
+        return step;
+    }
+
+    void opened(int slot, OpenFile file) {
+        open.put(slot, file);
+        contended.remove(slot);
+    }
+
     boolean isUp() {
         return next == null;
     }
@@ -83,6 +114,7 @@ final class Node {
     /** This one answers from now on. What is open is of no use any more. */
     void answeredBy(MemoryCluster other) {
         cluster = other;
+        resent = null;
         mount.store().answeredBy(other);
         stale = true;
     }

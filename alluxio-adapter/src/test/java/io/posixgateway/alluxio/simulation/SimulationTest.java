@@ -98,6 +98,15 @@ class SimulationTest {
         simulation.check(new Program(0, MemoryUfs.Kind.LOCAL, "0", false, List.of(rename, create)));
     }
 
+    /** Another mount removes the file just before it is made, as far as anyone can tell: its content may not be stored. */
+    @Test
+    void create_whileAnotherMountUnlinksTheFile_mayLoseIt() {
+        Step create = new Step(1, Kind.CREATE, 0, "/b/f", "", 0, 0, 0, null, null, null);
+        Step.Meanwhile meanwhile = new Step.Meanwhile(StoreCall.STATUS, 1, create);
+        Step unlink = new Step(0, Kind.UNLINK, 1, "/b/f", "", 0, 0, 0, null, null, meanwhile);
+        simulation.check(new Program(0, MemoryUfs.Kind.LOCAL, "0", false, List.of(unlink)));
+    }
+
     /** The incomplete file was in everyone's way until the mount made another. */
     @Test
     void creation_whoseAnswerIsLost_leavesNothing() {

@@ -208,6 +208,8 @@ final class World implements AutoCloseable {
             judge(step, outcome, unsettled);
             return;
         }
+        node.noteContended(step, other);
+        second.noteContended(other, step);
         boolean wasUnsettled = unsettled;
         Set<Model> agree = new LinkedHashSet<>(inOrder(models, step, outcome, other, heard.get(0)));
         agree.addAll(inOrder(models, other, heard.get(0), step, outcome));
@@ -254,7 +256,7 @@ final class World implements AutoCloseable {
         Outcome outcome = executed(step, node);
         boolean heard = !node.mount().isDead();
         if (heard) {
-            judge(step, outcome, fault != null || unsettled);
+            judge(step, outcome, fault != null || unsettled || node.isContended(step));
         }
         settle();
         pass(MOMENT);
@@ -341,8 +343,7 @@ final class World implements AutoCloseable {
             pass(AWAY);
         }
         node.closeStale();
-        Step resent = formatted ? null : node.resent;
-        node.resent = null;
+        Step resent = node.takeResent();
         if (resent != null) {
             resend(resent, node);
         }
@@ -367,8 +368,7 @@ final class World implements AutoCloseable {
         if (step.kind() == Kind.CREATE && outcome.errno == Errno.EEXIST) {
             outcome = executed(step.as(Kind.OPEN), node); // as an open does that is not exclusive
         }
-        boolean contended = models.stream().anyMatch(model -> model.isContended(step));
-        if (outcome.errno == Errno.EIO && !unsettled && !contended) {
+        if (outcome.errno == Errno.EIO && !unsettled && models.stream().noneMatch(model -> model.isContended(step))) {
             throw new Violation("What was sent again to the next process fails");
         }
         if (step.opens() && outcome.errno != 0) {
@@ -519,6 +519,7 @@ final class World implements AutoCloseable {
             closeAll(i, nodes.get(i));
         }
         pass(Duration.ofHours(2));
+        unsettled = false;
         observe();
         for (int i = 0; i < nodes.size(); i++) {
             lookThrough(i, nodes.get(i));
@@ -532,7 +533,7 @@ final class World implements AutoCloseable {
         for (int slot : List.copyOf(node.open().keySet())) {
             Step close = new Step(-1, Kind.CLOSE, number, "", "", slot, 0, 0, null, null, null);
             if (models.stream().noneMatch(model -> model.skips(close))) {
-                judge(close, executed(close, node), false);
+                judge(close, executed(close, node), node.isContended(close));
                 pass(MOMENT);
                 observe();
             }
