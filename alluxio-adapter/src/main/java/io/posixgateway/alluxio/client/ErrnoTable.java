@@ -112,8 +112,9 @@ final class ErrnoTable {
         if (message.contains("message exceeds maximum size")) {
             return Errno.EIO; // gRPC's own limit has the code of a full worker
         }
-        if (failure instanceof AlluxioStatusException status) {
-            return ofCode(status.getStatusCode());
+        Status.Code code = failure instanceof AlluxioStatusException ? codeOf(failure) : null;
+        if (code != null) {
+            return ofCode(code);
         }
         if (failure instanceof AlluxioException && message.contains("permission denied")) {
             return Errno.EACCES;
@@ -182,7 +183,15 @@ final class ErrnoTable {
                         && String.valueOf(at.getMessage()).contains(UNREGISTERED));
     }
 
-    private static Status.@Nullable Code codeOf(Throwable failure) {
+    /** UNAVAILABLE also where the server closed the connection as it had too many pings, which gRPC gives the code of a full one. */
+    static Status.@Nullable Code codeOf(Throwable failure) {
+        Status.Code code = ownCode(failure);
+        boolean isClosed = code == Status.Code.RESOURCE_EXHAUSTED
+                && String.valueOf(failure.getMessage()).contains("Connection closed after GOAWAY");
+        return isClosed ? Status.Code.UNAVAILABLE : code;
+    }
+
+    private static Status.@Nullable Code ownCode(Throwable failure) {
         if (failure instanceof AlluxioStatusException alluxio) {
             return alluxio.getStatusCode();
         }

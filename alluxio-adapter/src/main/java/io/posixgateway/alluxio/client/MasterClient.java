@@ -17,6 +17,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -138,7 +139,7 @@ final class MasterClient implements AutoCloseable {
         try {
             return ClientCalls.blockingUnaryCall(use.channel, method, options, request);
         } catch (StatusRuntimeException e) {
-            Status.Code code = e.getStatus().getCode();
+            Status.Code code = ErrnoTable.codeOf(e);
             if ((isUnanswered(code) || code == Status.Code.UNIMPLEMENTED || wasDeposed(code, e))
                     && !Thread.currentThread().isInterrupted()) {
                 use.drop();
@@ -150,7 +151,7 @@ final class MasterClient implements AutoCloseable {
         }
     }
 
-    private static boolean isUnanswered(Status.Code code) {
+    private static boolean isUnanswered(Status.@Nullable Code code) {
         return code == Status.Code.UNAVAILABLE || code == Status.Code.CANCELLED || code == Status.Code.UNAUTHENTICATED;
     }
 
@@ -158,7 +159,7 @@ final class MasterClient implements AutoCloseable {
      * True if the leader was deposed while it worked on the call, such as one that was stopped: whatever it did, the next one knows
      * nothing of it. By the words of the journal, which the master gives another code.
      */
-    private static boolean wasDeposed(Status.Code code, Exception failure) {
+    private static boolean wasDeposed(Status.@Nullable Code code, Exception failure) {
         return code == Status.Code.INTERNAL
                 && String.valueOf(failure.getMessage()).contains("is not the leader");
     }
@@ -204,7 +205,7 @@ final class MasterClient implements AutoCloseable {
 
         /** Returns when it may be sent again. */
         private void failed(AlluxioStatusException failure) throws AlluxioStatusException, InterruptedException {
-            if (!mayBeAnotherMasters(failure) && !isUnanswered(failure.getStatusCode())) {
+            if (!mayBeAnotherMasters(failure) && !isUnanswered(ErrnoTable.codeOf(failure))) {
                 throw failure;
             }
             if (Thread.currentThread().isInterrupted()) {

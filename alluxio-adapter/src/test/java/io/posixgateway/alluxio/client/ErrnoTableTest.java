@@ -66,6 +66,16 @@ class ErrnoTableTest {
                 arguments(new IllegalStateException("never seen before"), Errno.EIO));
     }
 
+    /** By gRPC's own code the server would be full. */
+    @Test
+    void aConnectionThatItsServerClosed_isUnanswered() {
+        ResourceExhaustedException closed = new ResourceExhaustedException(
+                "Connection closed after GOAWAY. HTTP/2 error code: ENHANCE_YOUR_CALM, debug data: too_many_pings");
+        assertThat(ErrnoTable.of(closed)).isEqualTo(Errno.EIO);
+        assertThat(ErrnoTable.isUnanswered(new IOException(closed))).isTrue();
+        assertThat(ErrnoTable.isConnectionLost(closed)).isTrue();
+    }
+
     /** It may only be slow: what recovers files asks again, and calls wait for that. */
     @Test
     void aServerThatHasNotAnsweredInTime_hasNotRefused() {

@@ -150,6 +150,15 @@ class MasterClientTest {
         assertThat(first.requests).hasSize(2);
     }
 
+    @Test
+    void call_whoseConnectionTheMasterClosed_isRepeated() throws Exception {
+        Status closed = Status.RESOURCE_EXHAUSTED.withDescription(
+                "Connection closed after GOAWAY. HTTP/2 error code: ENHANCE_YOUR_CALM, debug data: too_many_pings");
+        first.answer(number -> number == 1 ? closed : Status.OK);
+        rename(Repeat.UNANSWERED);
+        assertThat(first.requests).hasSize(2);
+    }
+
     /** As a leader of 2.9.3 answered that continued after another one was elected. */
     @Test
     void change_whoseLeaderWasDeposedMeanwhile_isSentToTheNextOne() throws Exception {
