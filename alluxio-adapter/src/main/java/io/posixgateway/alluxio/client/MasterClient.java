@@ -32,8 +32,10 @@ final class MasterClient implements AutoCloseable {
     static final long WORKED_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     static final int MAX_CUT_OFF = 4;
-    /** So long a master is waited for that does not answer while its connection lives, where no other limit is set. */
-    private static final long DEADLINE_MINUTES = 5;
+    /** So long a master is waited for that does not answer while its connection lives. */
+    private static final long DEADLINE_NANOS = TimeUnit.MINUTES.toNanos(5);
+    /** The same of what takes as long as the under file system needs: a directory of many millions of names, or a copy. */
+    static final long LONG_DEADLINE_NANOS = TimeUnit.HOURS.toNanos(24);
 
     private static final Logger LOG = LoggerFactory.getLogger(MasterClient.class);
 
@@ -105,7 +107,9 @@ final class MasterClient implements AutoCloseable {
         try {
             free.acquire();
             try {
-                return exchange(new Tries(what, repeat), method, request);
+                boolean isLong = RemoteCalls.ofThread().isUnlimited();
+                long deadlineNanos = isLong ? LONG_DEADLINE_NANOS : DEADLINE_NANOS;
+                return exchange(new Tries(what, repeat, deadlineNanos), method, request);
             } finally {
                 free.release();
             }
@@ -121,7 +125,7 @@ final class MasterClient implements AutoCloseable {
         while (true) {
             try (MasterConnection.Use use = connection.use()) {
                 tries.begin();
-                return call(use, method, request);
+                return call(use, tries, method, request);
             } catch (StatusRuntimeException e) {
                 tries.failed(AlluxioStatusException.fromStatusRuntimeException(e));
             } catch (AlluxioStatusException e) {
@@ -130,10 +134,8 @@ final class MasterClient implements AutoCloseable {
         }
     }
 
-    private <Q, R> R call(MasterConnection.Use use, MethodDescriptor<Q, R> method, Q request) {
-        CallOptions options = RemoteCalls.ofThread().isUnlimited()
-                ? CallOptions.DEFAULT
-                : CallOptions.DEFAULT.withDeadlineAfter(DEADLINE_MINUTES, TimeUnit.MINUTES);
+    private <Q, R> R call(MasterConnection.Use use, Tries tries, MethodDescriptor<Q, R> method, Q request) {
+        CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(tries.deadlineNanos, TimeUnit.NANOSECONDS);
         Context before = calls.attach();
         long beganNanos = clock.nanos();
         try {
@@ -168,15 +170,18 @@ final class MasterClient implements AutoCloseable {
     private final class Tries {
         private final String what;
         private final Repeat repeat;
+        /** Of each. */
+        private final long deadlineNanos;
         private long firstNanos = clock.nanos();
         private long sentNanos;
         private long pauseNanos = firstPauseNanos;
         private int count;
         private int cutOff;
 
-        private Tries(String what, Repeat repeat) {
+        private Tries(String what, Repeat repeat, long deadlineNanos) {
             this.what = what;
             this.repeat = repeat;
+            this.deadlineNanos = deadlineNanos;
         }
 
         private void begin() {

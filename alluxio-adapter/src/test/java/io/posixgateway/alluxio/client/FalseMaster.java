@@ -19,9 +19,13 @@ import alluxio.grpc.ListStatusPartialPResponse;
 import alluxio.grpc.MetaMasterConfigurationServiceGrpc;
 import alluxio.grpc.RenamePRequest;
 import alluxio.grpc.RenamePResponse;
+import alluxio.grpc.SaslAuthenticationServiceGrpc;
+import alluxio.grpc.SaslMessage;
 import alluxio.grpc.ServiceVersionClientServiceGrpc;
 import alluxio.grpc.WorkerInfo;
 import alluxio.shaded.client.com.google.protobuf.Message;
+import alluxio.shaded.client.io.grpc.Context;
+import alluxio.shaded.client.io.grpc.Deadline;
 import alluxio.shaded.client.io.grpc.Server;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.shaded.client.io.grpc.netty.NettyServerBuilder;
@@ -32,11 +36,14 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A master of Alluxio, over gRPC without authentication, that answers a few calls as a test says. */
+/** A master of Alluxio, over gRPC, that accepts no login, so clients are without one, and that answers a few calls as a test says. */
 final class FalseMaster implements AutoCloseable {
     private final Server server;
     /** What it was asked, but for its settings and versions. */
@@ -46,7 +53,13 @@ final class FalseMaster implements AutoCloseable {
     /** Those that it knows, from the first time on that it is asked. */
     final List<WorkerNetAddress> workers = new CopyOnWriteArrayList<>();
 
+    final AtomicInteger logins = new AtomicInteger();
+    final AtomicInteger workerRequests = new AtomicInteger();
+    /** Of what it was asked, but for its settings and versions; empty: there was none. */
+    final Queue<Optional<Deadline>> deadlines = new ConcurrentLinkedQueue<>();
+
     private volatile boolean leads;
+    private volatile boolean frozen;
     private volatile Answering answering = number -> Status.OK;
 
     /** How it answers. */
@@ -67,6 +80,7 @@ final class FalseMaster implements AutoCloseable {
                 .addService(new Settings())
                 .addService(new Files())
                 .addService(new Blocks())
+                .addService(new Logins())
                 .build()
                 .start();
     }
@@ -85,14 +99,20 @@ final class FalseMaster implements AutoCloseable {
         answering = number -> Status.UNIMPLEMENTED;
     }
 
+    /** From now on it responds to nothing, as one that is stopped, though its connections stay. */
+    void freeze() {
+        frozen = true;
+    }
+
     void answer(Answering how) {
         answering = how;
     }
 
     private <T> void reply(Message request, StreamObserver<T> responses, T response) {
         requests.add(request);
+        deadlines.add(Optional.ofNullable(Context.current().getDeadline()));
         ((ServerCallStreamObserver<T>) responses).setOnCancelHandler(cancelled::incrementAndGet);
-        Status status = answering.to(requests.size());
+        Status status = frozen ? null : answering.to(requests.size());
         if (status != null && status.isOk()) {
             responses.onNext(response);
             responses.onCompleted();
@@ -105,6 +125,9 @@ final class FalseMaster implements AutoCloseable {
         @Override
         public void getServiceVersion(
                 GetServiceVersionPRequest request, StreamObserver<GetServiceVersionPResponse> responses) {
+            if (frozen) {
+                return;
+            }
             if (leads) {
                 responses.onNext(
                         GetServiceVersionPResponse.newBuilder().setVersion(2).build());
@@ -153,6 +176,11 @@ final class FalseMaster implements AutoCloseable {
         @Override
         public void getWorkerInfoList(
                 GetWorkerInfoListPOptions request, StreamObserver<GetWorkerInfoListPResponse> responses) {
+            workerRequests.incrementAndGet();
+            deadlines.add(Optional.ofNullable(Context.current().getDeadline()));
+            if (frozen) {
+                return;
+            }
             GetWorkerInfoListPResponse.Builder response = GetWorkerInfoListPResponse.newBuilder();
             for (WorkerNetAddress worker : workers) {
                 response.addWorkerInfos(WorkerInfo.newBuilder()
@@ -162,6 +190,25 @@ final class FalseMaster implements AutoCloseable {
             }
             responses.onNext(response.build());
             responses.onCompleted();
+        }
+    }
+
+    private final class Logins extends SaslAuthenticationServiceGrpc.SaslAuthenticationServiceImplBase {
+        @Override
+        public StreamObserver<SaslMessage> authenticate(StreamObserver<SaslMessage> responses) {
+            logins.incrementAndGet();
+            responses.onError(
+                    Status.UNAUTHENTICATED.withDescription("wrong password").asException());
+            return new StreamObserver<>() {
+                @Override
+                public void onNext(SaslMessage message) {}
+
+                @Override
+                public void onError(Throwable failure) {}
+
+                @Override
+                public void onCompleted() {}
+            };
         }
     }
 

@@ -6,16 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import alluxio.client.file.FileSystemContext;
 import alluxio.grpc.ListStatusPartialPOptions;
 import alluxio.grpc.RenamePOptions;
+import alluxio.shaded.client.io.grpc.Deadline;
 import alluxio.shaded.client.io.grpc.Status;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreOptions;
+import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -225,6 +229,28 @@ class MasterClientTest {
         assertThat(first.requests).hasSize(3);
         assertThat(first.cancelled).hasValue(0);
         assertThat(listing.task).isNotDone();
+    }
+
+    private static void expiresWithin(Deadline deadline, Duration least, Duration most) {
+        assertThat(Duration.ofSeconds(deadline.timeRemaining(TimeUnit.SECONDS))).isBetween(least, most);
+    }
+
+    @Test
+    void eachCall_hasADeadline() throws Exception {
+        files.status(PATH);
+        RemoteCalls.ofThread().begin();
+        RemoteCalls.ofThread().beginUnlimited();
+        try {
+            list();
+        } finally {
+            RemoteCalls.ofThread().endUnlimited();
+            RemoteCalls.ofThread().end();
+        }
+        List<Deadline> deadlines =
+                first.deadlines.stream().map(Optional::orElseThrow).toList();
+        assertThat(deadlines).hasSize(2);
+        expiresWithin(deadlines.get(0), Duration.ZERO, Duration.ofMinutes(5));
+        expiresWithin(deadlines.get(1), Duration.ofHours(1), Duration.ofHours(24));
     }
 
     private void list() throws StoreException {
