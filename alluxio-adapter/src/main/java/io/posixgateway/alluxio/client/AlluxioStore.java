@@ -124,12 +124,12 @@ public final class AlluxioStore implements Store {
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
         asking.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
-        this.connections = new WorkerConnections(context, clock);
+        this.connections = new WorkerConnections(context, WorkerList.of(context, master, clock), clock);
         this.workers = new WorkerHealth(clock, new HealthProbe(connections, clock), (question, delayNanos) -> {
             var unused = asking.schedule(question, delayNanos, TimeUnit.NANOSECONDS);
         });
         this.passiveCache = new PassiveCache(connections, workers);
-        this.maker = new FileCreator(context, files, workers, writeType);
+        this.maker = new FileCreator(context, files, new BlockStreams(context, connections.list()), workers, writeType);
         this.streams = !options.shortCircuit();
     }
 

@@ -1,6 +1,5 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.client.block.BlockStoreClient;
 import alluxio.client.block.stream.BlockOutStream;
 import alluxio.client.block.stream.BlockWorkerClient;
 import alluxio.client.file.FileSystemContext;
@@ -27,7 +26,7 @@ final class CachedBlocks {
     private static final Logger LOG = LoggerFactory.getLogger(CachedBlocks.class);
 
     private final FileSystemContext context;
-    private final BlockStoreClient blocks;
+    private final BlockStreams streams;
     private final OutStreamOptions options;
     private final long container;
     private final long lengthBytes;
@@ -40,13 +39,9 @@ final class CachedBlocks {
 
     /** @param lengthBytes of the whole file, or {@link StreamWriter#UNKNOWN} */
     CachedBlocks(
-            FileSystemContext context,
-            BlockStoreClient blocks,
-            OutStreamOptions options,
-            long fileId,
-            long lengthBytes) {
+            FileSystemContext context, BlockStreams streams, OutStreamOptions options, long fileId, long lengthBytes) {
         this.context = context;
-        this.blocks = blocks;
+        this.streams = streams;
         this.options = options;
         this.container = BlockId.getContainerId(fileId);
         this.lengthBytes = lengthBytes;
@@ -76,7 +71,7 @@ final class CachedBlocks {
             long most = options.getBlockSizeBytes();
             long size = lengthBytes == StreamWriter.UNKNOWN ? most : Math.min(most, lengthBytes - doneBytes);
             openId = BlockId.createBlockId(container, nextSequence++);
-            block = blocks.getOutStream(openId, size, options);
+            block = streams.open(openId, size, options);
             open = block;
         }
         return block;

@@ -1,8 +1,5 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.AlluxioURI;
-import alluxio.client.block.BlockStoreClient;
-import alluxio.client.file.AlluxioFileOutStream;
 import alluxio.client.file.FileOutStream;
 import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.URIStatus;
@@ -27,14 +24,19 @@ final class FileCreator {
     private final FileSystemMaster master;
     private final WritePType writeType;
     private final WorkerHealth watch;
-    private final BlockStoreClient blocks;
+    private final BlockStreams streams;
 
-    FileCreator(FileSystemContext context, FileSystemMaster master, WorkerHealth watch, WritePType writeType) {
+    FileCreator(
+            FileSystemContext context,
+            FileSystemMaster master,
+            BlockStreams streams,
+            WorkerHealth watch,
+            WritePType writeType) {
         this.context = context;
         this.master = master;
+        this.streams = streams;
         this.watch = watch;
         this.writeType = writeType;
-        this.blocks = BlockStoreClient.create(context);
     }
 
     /** @param number with the same one again, Alluxio answers what the first call made */
@@ -62,11 +64,11 @@ final class FileCreator {
     private FileOutStream open(String path, long fileId, OutStreamOptions options, long lengthBytes)
             throws IOException {
         if (!options.getUnderStorageType().isSyncPersist()) {
-            return new AlluxioFileOutStream(new AlluxioURI(path), options, context);
+            return new WorkerOutStream(context, master, path, options, streams);
         }
         CachedBlocks cached = options.getAlluxioStorageType().isStore()
-                ? new CachedBlocks(context, blocks, options, fileId, lengthBytes)
+                ? new CachedBlocks(context, streams, options, fileId, lengthBytes)
                 : null;
-        return new PersistedOutStream(context, master, path, options, cached);
+        return new PersistedOutStream(context, master, path, options, streams, cached);
     }
 }

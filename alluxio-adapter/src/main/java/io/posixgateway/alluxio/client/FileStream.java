@@ -122,7 +122,7 @@ final class FileStream implements AutoCloseable {
         boolean isInUfs =
                 file.isPersisted() || PersistenceState.TO_BE_PERSISTED.name().equals(file.getPersistenceState());
         this.choice = new ReadWorkerSelector(
-                parts.connections.context(),
+                parts.connections.list(),
                 parts.watch,
                 isInUfs ? options.getUfsReadLocationPolicy() : null,
                 file.isPersisted());

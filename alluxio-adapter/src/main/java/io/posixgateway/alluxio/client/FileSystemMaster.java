@@ -5,6 +5,7 @@ import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getCreateDirectoryM
 import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getCreateFileMethod;
 import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getGetFilePathMethod;
 import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getGetMountTableMethod;
+import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getGetNewBlockIdForFileMethod;
 import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getGetStatusMethod;
 import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getListStatusPartialMethod;
 import static alluxio.grpc.FileSystemMasterClientServiceGrpc.getRemoveMethod;
@@ -24,8 +25,11 @@ import alluxio.grpc.CreateFilePOptions;
 import alluxio.grpc.CreateFilePRequest;
 import alluxio.grpc.DeletePRequest;
 import alluxio.grpc.FileInfo;
+import alluxio.grpc.FileSystemMasterCommonPOptions;
 import alluxio.grpc.GetFilePathPRequest;
 import alluxio.grpc.GetMountTablePRequest;
+import alluxio.grpc.GetNewBlockIdForFilePOptions;
+import alluxio.grpc.GetNewBlockIdForFilePRequest;
 import alluxio.grpc.GetStatusPOptions;
 import alluxio.grpc.GetStatusPRequest;
 import alluxio.grpc.GrpcUtils;
@@ -38,11 +42,14 @@ import alluxio.grpc.SetAttributePOptions;
 import alluxio.grpc.SetAttributePRequest;
 import alluxio.uri.Authority;
 import alluxio.util.FileSystemOptionsUtils;
+import alluxio.wire.OperationId;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
 import io.posixgateway.alluxio.store.NameCodec;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * The calls of Alluxio's master that are about files. What a caller's options leave open is as it is configured for the path. Any thread;
@@ -111,13 +118,34 @@ final class FileSystemMaster {
                 .getFileInfo());
     }
 
-    /** @param options all of them, with an operation id */
-    void complete(String path, CompleteFilePOptions options) throws StoreException {
+    /** The id of the next block of a file that is being written. */
+    long newBlock(String path) throws StoreException {
+        GetNewBlockIdForFilePRequest.Builder request =
+                GetNewBlockIdForFilePRequest.newBuilder().setPath(path);
+        request.setOptions(GetNewBlockIdForFilePOptions.getDefaultInstance());
+        return master.send("new block of " + path, getGetNewBlockIdForFileMethod(), request.build())
+                .getId();
+    }
+
+    /** @param options all of them but for the operation id */
+    void complete(String path, CompleteFilePOptions.Builder options) throws IOException {
+        options.setCommonOptions(FileSystemMasterCommonPOptions.newBuilder()
+                .setOperationId(new OperationId(UUID.randomUUID()).toFsProto()));
         CompleteFilePRequest.Builder request = CompleteFilePRequest.newBuilder().setPath(path);
-        master.send(
-                "complete " + path,
-                getCompleteFileMethod(),
-                request.setOptions(options).build());
+        try {
+            master.send(
+                    "complete " + path,
+                    getCompleteFileMethod(),
+                    request.setOptions(options).build());
+        } catch (StoreException e) {
+            throw cause(e);
+        }
+    }
+
+    /** Of a failure, what the master said: without the path, whose words could be taken for those of a failure. */
+    static IOException cause(StoreException failure) {
+        Throwable cause = failure.getCause();
+        return cause instanceof IOException said ? said : new IOException(cause == null ? failure : cause);
     }
 
     void makeDirectory(String path, CreateDirectoryPOptions options) throws StoreException {

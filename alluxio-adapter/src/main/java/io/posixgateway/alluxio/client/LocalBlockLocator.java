@@ -1,7 +1,5 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.client.block.BlockWorkerInfo;
-import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.URIStatus;
 import alluxio.grpc.BlockWorkerGrpc;
 import alluxio.grpc.OpenLocalBlockRequest;
@@ -45,7 +43,7 @@ final class LocalBlockLocator {
 
     /** The folder of this block, of the first worker here that has it; null: none has it. */
     static @Nullable Path folder(WorkerConnections connections, long block) throws IOException {
-        for (WorkerNetAddress worker : here(connections.context())) {
+        for (WorkerNetAddress worker : connections.list().here()) {
             Path folder = askIfThere(connections, worker, block);
             if (folder != null) {
                 return folder;
@@ -57,20 +55,12 @@ final class LocalBlockLocator {
     /** Asks for each of them, which then counts as used; how many are there. A worker that does not answer is left alone. */
     static int use(WorkerConnections connections, List<Long> blocks) throws IOException {
         int there = 0;
-        for (WorkerNetAddress worker : here(connections.context())) {
+        for (WorkerNetAddress worker : connections.list().here()) {
             for (long block : blocks) {
                 there += askIfThere(connections, worker, block) != null ? 1 : 0;
             }
         }
         return there;
-    }
-
-    private static List<WorkerNetAddress> here(FileSystemContext context) throws IOException {
-        String here = NetworkAddressUtils.getClientHostName(context.getClusterConf());
-        return context.getCachedWorkers().stream()
-                .map(BlockWorkerInfo::getNetAddress)
-                .filter(worker -> worker.getHost().equals(here))
-                .toList();
     }
 
     /** Null: the worker does not have it. */

@@ -15,6 +15,7 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
+import java.io.IOException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -120,6 +121,19 @@ final class MasterClient implements AutoCloseable {
         }
     }
 
+    /**
+     * As {@link #send}, for what a master that lives responds to at once: takes no place of other calls. Where another master may lead by
+     * then, a connection that brought no response in time is not used again.
+     *
+     * @param deadlineNanos the longest wait for a response
+     */
+    <Q, R> R sendAside(String what, MethodDescriptor<Q, R> method, Q request, long deadlineNanos)
+            throws IOException, InterruptedException {
+        Tries tries = new Tries(what, Repeat.UNANSWERED, deadlineNanos);
+        tries.isAside = true;
+        return exchange(tries, method, request);
+    }
+
     private <Q, R> R exchange(Tries tries, MethodDescriptor<Q, R> method, Q request)
             throws AlluxioStatusException, InterruptedException {
         while (true) {
@@ -142,7 +156,8 @@ final class MasterClient implements AutoCloseable {
             return ClientCalls.blockingUnaryCall(use.channel, method, options, request);
         } catch (StatusRuntimeException e) {
             Status.Code code = ErrnoTable.codeOf(e);
-            if ((isUnanswered(code) || code == Status.Code.UNIMPLEMENTED || wasDeposed(code, e))
+            boolean isSilent = tries.isAside && code == Status.Code.DEADLINE_EXCEEDED && connection.hasOtherMasters();
+            if ((isUnanswered(code) || code == Status.Code.UNIMPLEMENTED || wasDeposed(code, e) || isSilent)
                     && !Thread.currentThread().isInterrupted()) {
                 use.drop();
             }
@@ -172,6 +187,8 @@ final class MasterClient implements AutoCloseable {
         private final Repeat repeat;
         /** Of each. */
         private final long deadlineNanos;
+
+        private boolean isAside;
         private long firstNanos = clock.nanos();
         private long sentNanos;
         private long pauseNanos = firstPauseNanos;

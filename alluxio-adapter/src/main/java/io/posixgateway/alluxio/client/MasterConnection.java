@@ -142,6 +142,11 @@ final class MasterConnection implements AutoCloseable {
         }
     }
 
+    /** True if another one than the leading master can lead later. */
+    boolean hasOtherMasters() {
+        return !alone;
+    }
+
     /** True if the cluster's settings for clients are known. */
     boolean hasSettings() {
         return hasSettings;

@@ -1,15 +1,10 @@
 package io.posixgateway.alluxio.client;
 
-import alluxio.client.block.util.BlockLocationUtils;
-import alluxio.client.file.FileSystemContext;
-import alluxio.collections.Pair;
 import alluxio.grpc.BlockWorkerGrpc;
 import alluxio.grpc.CacheRequest;
-import alluxio.network.TieredIdentityFactory;
 import alluxio.wire.WorkerNetAddress;
 import io.posixgateway.fuse.jni.UnpinnedThread;
 import java.io.IOException;
-import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -73,18 +68,11 @@ final class PassiveCache implements AutoCloseable {
 
     /** Null: none does. */
     private @Nullable WorkerNetAddress fetching(ReadWorkerSelector.Place place, boolean toHere) throws IOException {
-        FileSystemContext context = connections.context();
-        WorkerNetAddress here = toHere ? context.getNodeLocalWorker() : null;
+        WorkerNetAddress here = toHere ? connections.list().local() : null;
         if (place.fromUfs()) {
             return here == null ? place.address() : here;
         }
-        boolean isHere = BlockLocationUtils.nearest(
-                        TieredIdentityFactory.localIdentity(context.getClusterConf()),
-                        List.of(place.address()),
-                        context.getClusterConf())
-                .map(Pair::getSecond)
-                .orElse(false);
-        return isHere ? null : here;
+        return connections.list().isNodeLocal(place.address()) ? null : here;
     }
 
     private static CacheRequest from(WorkerNetAddress source, CacheRequest.Builder request) {

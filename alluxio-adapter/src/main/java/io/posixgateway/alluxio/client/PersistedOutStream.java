@@ -1,7 +1,6 @@
 package io.posixgateway.alluxio.client;
 
 import alluxio.AlluxioURI;
-import alluxio.client.block.policy.options.GetWorkerOptions;
 import alluxio.client.block.stream.UnderFileSystemFileOutStream;
 import alluxio.client.file.FileOutStream;
 import alluxio.client.file.FileSystemContext;
@@ -10,17 +9,12 @@ import alluxio.conf.AlluxioConfiguration;
 import alluxio.conf.PropertyKey;
 import alluxio.exception.status.UnavailableException;
 import alluxio.grpc.CompleteFilePOptions;
-import alluxio.grpc.FileSystemMasterCommonPOptions;
 import alluxio.retry.ExponentialTimeBoundedRetry;
 import alluxio.retry.RetryPolicy;
-import alluxio.wire.BlockInfo;
-import alluxio.wire.OperationId;
 import alluxio.wire.WorkerNetAddress;
-import io.posixgateway.alluxio.store.StoreException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Optional;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +38,7 @@ final class PersistedOutStream extends FileOutStream {
             FileSystemMaster master,
             String path,
             OutStreamOptions options,
+            BlockStreams streams,
             @Nullable CachedBlocks cached)
             throws IOException {
         this.context = context;
@@ -52,7 +47,7 @@ final class PersistedOutStream extends FileOutStream {
         this.cached = cached;
         this.reinitialization = context.blockReinit();
         try {
-            this.persisted = UnderFileSystemFileOutStream.create(context, worker(options), options);
+            this.persisted = UnderFileSystemFileOutStream.create(context, worker(options, streams), options);
         } catch (IOException | RuntimeException e) {
             reinitialization.close();
             throw e;
@@ -60,7 +55,7 @@ final class PersistedOutStream extends FileOutStream {
     }
 
     /** A worker to write through; for a moment there may be none. */
-    private WorkerNetAddress worker(OutStreamOptions options) throws IOException {
+    private WorkerNetAddress worker(OutStreamOptions options, BlockStreams streams) throws IOException {
         AlluxioConfiguration configuration = context.getPathConf(new AlluxioURI(path));
         RetryPolicy retry = ExponentialTimeBoundedRetry.builder()
                 .withMaxDuration(configuration.getDuration(PropertyKey.USER_FILE_WRITE_INIT_MAX_DURATION))
@@ -68,16 +63,18 @@ final class PersistedOutStream extends FileOutStream {
                 .withMaxSleep(configuration.getDuration(PropertyKey.USER_FILE_WRITE_INIT_SLEEP_MAX))
                 .withSkipInitialSleep()
                 .build();
+        IOException failure = null;
         while (retry.attempt()) {
-            Optional<WorkerNetAddress> worker = options.getLocationPolicy()
-                    .getWorker(GetWorkerOptions.defaults()
-                            .setBlockWorkerInfos(context.getCachedWorkers())
-                            .setBlockInfo(new BlockInfo().setBlockId(-1).setLength(0)));
-            if (worker.isPresent()) {
-                return worker.get();
+            try {
+                Optional<WorkerNetAddress> worker = streams.worker(options);
+                if (worker.isPresent()) {
+                    return worker.get();
+                }
+            } catch (IOException e) {
+                failure = e;
             }
         }
-        throw new UnavailableException("No Alluxio worker is available to write through");
+        throw failure == null ? new UnavailableException("No Alluxio worker is available to write through") : failure;
     }
 
     @Override
@@ -115,17 +112,9 @@ final class PersistedOutStream extends FileOutStream {
     }
 
     private void complete() throws IOException {
-        CompleteFilePOptions.Builder options = CompleteFilePOptions.newBuilder()
-                .setCommonOptions(FileSystemMasterCommonPOptions.newBuilder()
-                        .setOperationId(new OperationId(UUID.randomUUID()).toFsProto()))
-                .setUfsLength(mBytesWritten);
+        CompleteFilePOptions.Builder options = CompleteFilePOptions.newBuilder().setUfsLength(mBytesWritten);
         persisted.getDataWriter().getUfsContentHash().ifPresent(options::setContentHash);
-        try {
-            master.complete(path, options.build());
-        } catch (StoreException e) {
-            Throwable cause = e.getCause(); // without the path, whose words could be taken for those of a failure
-            throw cause instanceof IOException said ? said : new IOException(cause == null ? e : cause);
-        }
+        master.complete(path, options);
     }
 
     private void dropBlocks() {

@@ -78,7 +78,7 @@ final class RangeReader {
         boolean isKnown = true;
         if (brings) {
             try {
-                here = connections.context().getNodeLocalWorker();
+                here = connections.list().local();
             } catch (IOException e) {
                 isKnown = false;
             }
@@ -202,7 +202,7 @@ final class RangeReader {
         if (wanted <= 0) {
             return;
         }
-        ReadWorkerSelector choice = new ReadWorkerSelector(connections.context(), watch, null, status.isPersisted());
+        ReadWorkerSelector choice = new ReadWorkerSelector(connections.list(), watch, null, status.isPersisted());
         boolean answered = false;
         try {
             ReadWorkerSelector.Place place = choice.choose(block, true);

@@ -3,11 +3,7 @@ package io.posixgateway.alluxio.client;
 import alluxio.client.block.BlockWorkerInfo;
 import alluxio.client.block.policy.BlockLocationPolicy;
 import alluxio.client.block.policy.options.GetWorkerOptions;
-import alluxio.client.block.util.BlockLocationUtils;
-import alluxio.client.file.FileSystemContext;
-import alluxio.collections.Pair;
 import alluxio.exception.status.UnavailableException;
-import alluxio.network.TieredIdentityFactory;
 import alluxio.wire.BlockInfo;
 import alluxio.wire.BlockLocation;
 import alluxio.wire.WorkerNetAddress;
@@ -30,7 +26,7 @@ final class ReadWorkerSelector {
     private static final long NO_BLOCK = -1;
     private static final int MAX_WAITS = 8;
 
-    private final FileSystemContext context;
+    private final WorkerList list;
     private final WorkerHealth watch;
     /** Null: none that lacks the block. */
     private final @Nullable BlockLocationPolicy policy;
@@ -59,9 +55,8 @@ final class ReadWorkerSelector {
      * @param policy which of the workers reads from the under file system what none has; null: none does
      * @param persisted has the under file system the file, too?
      */
-    ReadWorkerSelector(
-            FileSystemContext context, WorkerHealth watch, @Nullable BlockLocationPolicy policy, boolean persisted) {
-        this.context = context;
+    ReadWorkerSelector(WorkerList list, WorkerHealth watch, @Nullable BlockLocationPolicy policy, boolean persisted) {
+        this.list = list;
         this.watch = watch;
         this.policy = policy;
         this.persisted = persisted;
@@ -81,7 +76,7 @@ final class ReadWorkerSelector {
         List<WorkerNetAddress> places = places(info);
         List<WorkerNetAddress> avoided = List.of();
         while (!places.isEmpty()) {
-            WorkerNetAddress nearest = nearest(places);
+            WorkerNetAddress nearest = list.nearest(places);
             WorkerHealth.Worker worker = watch.of(nearest);
             long number = begin(worker, places, nearest);
             if (number != WorkerHealth.NOT_BEGUN) {
@@ -205,17 +200,6 @@ final class ReadWorkerSelector {
         return number;
     }
 
-    private WorkerNetAddress nearest(List<WorkerNetAddress> places) {
-        return places.size() == 1
-                ? places.get(0)
-                : BlockLocationUtils.nearest(
-                                TieredIdentityFactory.localIdentity(context.getClusterConf()),
-                                places,
-                                context.getClusterConf())
-                        .map(Pair::getFirst)
-                        .orElse(places.get(0));
-    }
-
     /** Is there a worker that does not hang, and has the block, or can fetch it from the under file system? */
     private boolean isElsewhere(List<WorkerNetAddress> places, WorkerNetAddress but) {
         for (WorkerNetAddress place : places) {
@@ -232,7 +216,7 @@ final class ReadWorkerSelector {
 
     private List<BlockWorkerInfo> workers() {
         try {
-            return context.getCachedWorkers();
+            return list.all();
         } catch (IOException e) {
             return List.of();
         }

@@ -6,20 +6,26 @@ import io.posixgateway.fuse.time.Clock;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-/** The connections to the workers of a volume, which are opened when they are needed. Any thread. */
+/** The workers of a volume, and the connections to them, which are opened when they are needed. Any thread. */
 final class WorkerConnections implements AutoCloseable {
     private final FileSystemContext context;
+    private final WorkerList list;
     private final Clock clock;
     private final ConcurrentMap<WorkerNetAddress, WorkerConnection> workers = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    WorkerConnections(FileSystemContext context, Clock clock) {
+    WorkerConnections(FileSystemContext context, WorkerList list, Clock clock) {
         this.context = context;
+        this.list = list;
         this.clock = clock;
     }
 
     FileSystemContext context() {
         return context;
+    }
+
+    WorkerList list() {
+        return list;
     }
 
     WorkerConnection of(WorkerNetAddress worker) {

@@ -81,7 +81,8 @@ class FalseBlockWorkerTest {
                 Map.of("alluxio.security.authentication.type", "NOSASL", "alluxio.user.hostname", HERE);
         StoreOptions options = new StoreOptions(HERE + ":1", "", "THROUGH", true, properties);
         this.context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
-        this.connections = new WorkerConnections(context, Clock.system());
+        this.connections =
+                new WorkerConnections(context, new WorkerList(context, List::of, 0, Clock.system()), Clock.system());
     }
 
     @AfterEach

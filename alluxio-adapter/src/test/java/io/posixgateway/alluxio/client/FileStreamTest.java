@@ -55,6 +55,7 @@ class FileStreamTest {
     private final FalseWorker first = new FalseWorker("first");
     private final FalseWorker second = new FalseWorker("second");
     private final FileSystemContext context;
+    private final MasterClient client;
     private final WorkerConnections connections;
     /** What the watch is to look at later. */
     private final Queue<Runnable> planned = new ConcurrentLinkedQueue<>();
@@ -77,9 +78,12 @@ class FileStreamTest {
                         "alluxio.user.network.streaming.flowcontrol.window",
                         Integer.toString(WINDOW_BYTES),
                         "alluxio.user.streaming.data.read.timeout",
-                        "10min"));
+                        "10min",
+                        "alluxio.user.worker.list.refresh.interval",
+                        "1ms"));
         context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
-        connections = new WorkerConnections(context, clock);
+        client = new MasterClient(context, 1, clock);
+        connections = new WorkerConnections(context, WorkerList.of(context, client, clock), clock);
         watch = new WorkerHealth(clock, address -> false, (work, delayNanos) -> planned.add(work));
         cache = new PassiveCache(connections, watch);
         master.workers.add(first.address());
@@ -89,6 +93,7 @@ class FileStreamTest {
     void end() throws IOException {
         cache.close();
         connections.close();
+        client.close();
         context.close();
         first.close();
         second.close();
@@ -185,6 +190,19 @@ class FileStreamTest {
             assertThat(into.hasRemaining()).isFalse();
             isContent(into, BLOCK_BYTES);
             readAt(stream, 1000, 6_000_000);
+        }
+        assertThat(first.requests).hasSize(2);
+    }
+
+    @Test
+    void read_whileTheLeaderIsFrozen_goesOnWithTheWorkersItNamedLast() throws Exception {
+        try (FileStream stream = open(file(), AS_CONFIGURED)) {
+            readAt(stream, 0, BLOCK_BYTES);
+            int before = master.workerRequests.get();
+            master.freeze();
+            clock.advance(Duration.ofSeconds(1));
+            readAt(stream, BLOCK_BYTES, BYTES - BLOCK_BYTES);
+            Waiting.until("the list is requested", LIMIT, () -> master.workerRequests.get() > before);
         }
         assertThat(first.requests).hasSize(2);
     }

@@ -1,11 +1,14 @@
 package io.posixgateway.alluxio.client;
 
+import static alluxio.grpc.BlockMasterClientServiceGrpc.getGetWorkerInfoListMethod;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import alluxio.client.file.FileSystemContext;
+import alluxio.grpc.GetWorkerInfoListPOptions;
 import alluxio.grpc.ListStatusPartialPOptions;
 import alluxio.grpc.RenamePOptions;
+import alluxio.grpc.WorkerInfo;
 import alluxio.shaded.client.io.grpc.Deadline;
 import alluxio.shaded.client.io.grpc.Status;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
@@ -17,6 +20,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,6 +38,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class MasterClientTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String PATH = "/file";
+    private static final int MAX_CALLS = 4;
 
     private final OffsetClock clock = new OffsetClock();
     private final FalseMaster first = new FalseMaster(true);
@@ -52,7 +57,7 @@ class MasterClientTest {
                         "alluxio.security.authentication.type", "NOSASL",
                         "alluxio.user.rpc.retry.max.duration", "8sec"));
         context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
-        client = new MasterClient(context, 4, clock);
+        client = new MasterClient(context, MAX_CALLS, clock);
         files = new FileSystemMaster(context, client);
     }
 
@@ -229,6 +234,37 @@ class MasterClientTest {
         assertThat(first.requests).hasSize(3);
         assertThat(first.cancelled).hasValue(0);
         assertThat(listing.task).isNotDone();
+    }
+
+    private List<WorkerInfo> workers(Duration deadline) throws Exception {
+        GetWorkerInfoListPOptions request = GetWorkerInfoListPOptions.getDefaultInstance();
+        return client.sendAside("workers", getGetWorkerInfoListMethod(), request, deadline.toNanos())
+                .getWorkerInfosList();
+    }
+
+    /** Each of those may wait for as long as it takes. */
+    @Test
+    void callAside_whileAllPlacesAreTaken_isSent() throws Exception {
+        first.answer(number -> null);
+        List<Caller> callers = new ArrayList<>();
+        for (int i = 0; i < MAX_CALLS; i++) {
+            callers.add(asking());
+        }
+        Waiting.until("the master has them", LIMIT, () -> first.requests.size() == MAX_CALLS);
+        assertThat(workers(LIMIT)).isEmpty();
+        assertThat(callers).noneMatch(caller -> caller.task.isDone());
+    }
+
+    /** A leader that is stopped keeps its connections for a minute. */
+    @Test
+    void callAfterOneAsideThatWasNotAnswered_reachesTheNextLeader() throws Exception {
+        files.status(PATH);
+        first.freeze();
+        second.lead();
+        assertThatThrownBy(() -> workers(Duration.ofMillis(1))).matches(ErrnoTable::isUnanswered);
+        files.status(PATH);
+        assertThat(first.requests).hasSize(1);
+        assertThat(second.requests).hasSize(1);
     }
 
     private static void expiresWithin(Deadline deadline, Duration least, Duration most) {

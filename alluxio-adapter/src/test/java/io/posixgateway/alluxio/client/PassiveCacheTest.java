@@ -31,6 +31,7 @@ class PassiveCacheTest {
             .getValue());
     private final FalseWorker far = new FalseWorker("far");
     private final FileSystemContext context;
+    private final MasterClient client;
     private final WorkerConnections connections;
     private final WorkerHealth watch = new WorkerHealth(clock, address -> true, (work, delayNanos) -> {});
     private final PassiveCache cache;
@@ -43,7 +44,8 @@ class PassiveCacheTest {
                 false,
                 Map.of("alluxio.security.authentication.type", "NOSASL", "alluxio.user.hostname", "127.0.0.1"));
         context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
-        connections = new WorkerConnections(context, clock);
+        client = new MasterClient(context, 1, clock);
+        connections = new WorkerConnections(context, WorkerList.of(context, client, clock), clock);
         cache = new PassiveCache(connections, watch);
         master.workers.add(here.address());
         master.workers.add(far.address());
@@ -53,6 +55,7 @@ class PassiveCacheTest {
     void end() throws IOException {
         cache.close();
         connections.close();
+        client.close();
         context.close();
         here.close();
         far.close();
