@@ -54,6 +54,8 @@ final class ErrnoTable {
     private static final Set<Status.Code> SAID =
             EnumSet.of(Status.Code.NOT_FOUND, Status.Code.ALREADY_EXISTS, Status.Code.PERMISSION_DENIED);
 
+    private static final Set<Status.Code> DENIED = EnumSet.of(Status.Code.PERMISSION_DENIED);
+
     private static final Set<Status.Code> LOST_CONNECTION = EnumSet.of(
             Status.Code.UNAVAILABLE,
             Status.Code.DEADLINE_EXCEEDED,
@@ -95,6 +97,9 @@ final class ErrnoTable {
     }
 
     private static int ofOne(Throwable failure) {
+        if (isOfReadOnlyMount(failure)) {
+            return Errno.EROFS;
+        }
         if (hasCode(failure, SAID)) {
             return ofCode(((AlluxioStatusException) failure).getStatusCode());
         }
@@ -124,6 +129,14 @@ final class ErrnoTable {
 
     private static boolean hasCode(Throwable failure, Set<Status.Code> codes) {
         return failure instanceof AlluxioStatusException status && codes.contains(status.getStatusCode());
+    }
+
+    /** By the words of ExceptionMessage.MOUNT_READONLY of all 2.x. */
+    private static boolean isOfReadOnlyMount(Throwable failure) {
+        String message = String.valueOf(failure.getMessage());
+        return (failure instanceof AccessControlException || hasCode(failure, DENIED))
+                && message.startsWith("A write operation on ")
+                && message.contains(" under a readonly mount point ");
     }
 
     private static boolean isFull(String message) {

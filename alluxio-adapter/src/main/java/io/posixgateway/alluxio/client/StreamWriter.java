@@ -106,14 +106,14 @@ final class StreamWriter implements StoreWriter {
         return open;
     }
 
-    /** ENOSPC and EACCES as they are, else EIO: that a block, or a worker, is not found does not mean that the file is not. */
+    /** ENOSPC, EACCES and EROFS as they are, else EIO: that a block, or a worker, is not found does not mean that the file is not. */
     private StoreException lost(String what, Throwable failure, boolean givenUp) {
         String message = what + " " + path + ": " + failure;
         int errno = ErrnoTable.of(failure);
         if (errno == Errno.ENOSPC) {
             return new StoreException(errno, message + ObjectUploads.adviceWhenFull(ufsPath), failure);
         }
-        if (errno == Errno.EACCES) {
+        if (errno == Errno.EACCES || errno == Errno.EROFS) {
             return new StoreException(errno, message, failure);
         }
         boolean interrupted = Thread.currentThread().isInterrupted();

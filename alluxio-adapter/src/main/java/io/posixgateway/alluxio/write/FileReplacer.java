@@ -46,7 +46,7 @@ public final class FileReplacer {
     private static final long PARTS_FROM_BYTES = 5 << 20;
 
     /** Failures of what the master checks before it deletes what has the name. */
-    private static final Set<Integer> BEFORE_ANYTHING = Set.of(Errno.EISDIR, Errno.EACCES, Errno.EXDEV);
+    private static final Set<Integer> BEFORE_ANYTHING = Set.of(Errno.EISDIR, Errno.EACCES, Errno.EROFS, Errno.EXDEV);
 
     private final Store store;
     private final Clock clock;

@@ -8,6 +8,7 @@ import alluxio.exception.AlluxioException;
 import alluxio.exception.BlockAlreadyExistsException;
 import alluxio.exception.BusyException;
 import alluxio.exception.DirectoryNotEmptyException;
+import alluxio.exception.ExceptionMessage;
 import alluxio.exception.FileAlreadyCompletedException;
 import alluxio.exception.FileAlreadyExistsException;
 import alluxio.exception.FileDoesNotExistException;
@@ -46,6 +47,11 @@ class ErrnoTableTest {
                 arguments(new BlockAlreadyExistsException("there"), Errno.EIO),
                 arguments(new DirectoryNotEmptyException("full"), Errno.ENOTEMPTY),
                 arguments(new AccessControlException("no"), Errno.EACCES),
+                arguments(new AccessControlException(readOnly("/ro/a", "/ro")), Errno.EROFS),
+                arguments(new PermissionDeniedException(readOnly("/ro/a", "/ro")), Errno.EROFS),
+                arguments(
+                        new PermissionDeniedException("Permission denied: path=" + readOnly("/a", "/")), Errno.EACCES),
+                arguments(new NotFoundException(readOnly("/ro/a", "/ro")), Errno.ENOENT),
                 arguments(new AlluxioException("Permission denied: user=x"), Errno.EACCES),
                 arguments(new FileIncompleteException("being written"), Errno.EBUSY),
                 arguments(new FileAlreadyCompletedException("was written"), Errno.EBUSY),
@@ -64,6 +70,10 @@ class ErrnoTableTest {
                         new IOException("File /f could only be written to 0 of the 1 minReplication nodes"),
                         Errno.ENOSPC),
                 arguments(new IllegalStateException("never seen before"), Errno.EIO));
+    }
+
+    private static String readOnly(String path, String mountPoint) {
+        return ExceptionMessage.MOUNT_READONLY.getMessage(path, mountPoint);
     }
 
     /** By gRPC's own code the server would be full. */

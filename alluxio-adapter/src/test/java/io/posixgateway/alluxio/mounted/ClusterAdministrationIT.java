@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Random;
@@ -182,6 +183,38 @@ class ClusterAdministrationIT {
         Waiting.until("it is gone", SEEN, () -> names(root()).isEmpty() && Files.notExists(point));
         assertThat(names(first)).containsExactly("a");
         assertThat(names(second)).containsExactly("b", "c");
+    }
+
+    private static void refusesReadOnly(Work change) {
+        assertThatThrownBy(change::run).isInstanceOf(IOException.class).hasMessageContaining("Read-only file system");
+    }
+
+    @Test
+    void mountPoint_readOnlyInAlluxio_refusesChangesWithErofs(@TempDir Path readOnly) throws Exception {
+        Files.writeString(readOnly.resolve("a"), "content");
+        Files.createDirectory(readOnly.resolve("directory"));
+        Path point = root().resolve("point");
+        Path own = Files.writeString(root().resolve("own"), "writable");
+        shell(alluxio, "mount", "--readonly", in("point"), readOnly.toString());
+        Path file = point.resolve("a");
+        Waiting.until("the mount point is there", SEEN, () -> Files.exists(file));
+        try {
+            refusesReadOnly(() -> Files.createFile(point.resolve("new")));
+            refusesReadOnly(() -> Files.createDirectory(point.resolve("folder")));
+            refusesReadOnly(() -> Files.createSymbolicLink(point.resolve("link"), file));
+            refusesReadOnly(() -> Files.writeString(file, "other"));
+            refusesReadOnly(() -> Files.writeString(file, "more", StandardOpenOption.APPEND));
+            refusesReadOnly(() -> Files.move(file, point.resolve("b"), StandardCopyOption.ATOMIC_MOVE));
+            refusesReadOnly(() -> Files.delete(file));
+            refusesReadOnly(() -> Files.delete(point.resolve("directory")));
+            refusesReadOnly(() -> Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------")));
+            assertThat(file).hasContent("content");
+            assertThat(names(point)).containsExactly("a", "directory");
+            assertThat(own).hasContent("writable");
+        } finally {
+            shell(alluxio, "unmount", in("point"));
+        }
+        assertThat(names(readOnly)).containsExactly("a", "directory");
     }
 
     @Test
