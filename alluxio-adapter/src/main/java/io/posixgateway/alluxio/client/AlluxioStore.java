@@ -45,6 +45,7 @@ import io.posixgateway.alluxio.store.StoreOptions;
 import io.posixgateway.alluxio.store.StoreReader;
 import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.alluxio.store.UfsKind;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
@@ -56,6 +57,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -79,11 +81,10 @@ public final class AlluxioStore implements Store {
     private final WritePType writeType;
     private final FileCreator maker;
     private final String user;
-    private final ScheduledThreadPoolExecutor asking = new ScheduledThreadPoolExecutor(MAX_ASKING, task -> {
-        Thread thread = new Thread(task, "worker-watch");
-        thread.setDaemon(true);
-        return thread;
-    });
+    /** For one task at a time of each worker. */
+    private final ScheduledThreadPoolExecutor asking =
+            new ScheduledThreadPoolExecutor(MAX_ASKING, task -> new UnpinnedThread(task, "worker-watch"));
+
     private final WorkerConnections connections;
     private final WorkerHealth workers;
     private final PassiveCache passiveCache;
@@ -123,10 +124,12 @@ public final class AlluxioStore implements Store {
         this.writeType = WritePType.valueOf(options.writeType());
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
+        asking.setRemoveOnCancelPolicy(true);
         asking.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         this.connections = new WorkerConnections(context, WorkerList.of(context, master, clock), clock);
-        this.workers = new WorkerHealth(clock, new HealthProbe(connections, clock), (question, delayNanos) -> {
-            var unused = asking.schedule(question, delayNanos, TimeUnit.NANOSECONDS);
+        this.workers = new WorkerHealth(clock, new HealthProbe(connections, clock), (look, delayNanos) -> {
+            Future<?> planned = asking.schedule(look, delayNanos, TimeUnit.NANOSECONDS);
+            return () -> planned.cancel(false);
         });
         this.passiveCache = new PassiveCache(connections, workers);
         this.maker = new FileCreator(context, files, new BlockStreams(context, connections.list()), workers, writeType);

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import alluxio.shaded.client.io.grpc.internal.GrpcUtil;
 import alluxio.shaded.client.io.grpc.internal.SharedResourceHolder;
+import io.posixgateway.fuse.jni.UnpinnedThread;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -53,11 +54,7 @@ final class RpcExecutor implements Executor {
     }
 
     private static ThreadFactory daemons(String name) {
-        return task -> {
-            Thread thread = new Thread(task, name);
-            thread.setDaemon(true);
-            return thread;
-        };
+        return task -> new UnpinnedThread(task, name);
     }
 
     /**

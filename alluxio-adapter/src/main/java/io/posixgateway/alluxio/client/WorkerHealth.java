@@ -58,7 +58,8 @@ final class WorkerHealth {
 
     /** Does something in a while, on a thread that may wait. */
     interface Later {
-        void run(Runnable work, long delayNanos);
+        /** @return takes the work back, unless it has begun */
+        Runnable run(Runnable work, long delayNanos);
     }
 
     WorkerHealth(Clock nanoClock, Probe probe, Later later) {
@@ -90,6 +91,9 @@ final class WorkerHealth {
         private boolean looking;
 
         private long nextLook;
+        /** Of the next look. */
+        private Runnable takeBack = () -> {};
+
         private boolean suspected;
         /** It did not answer when it was asked. */
         private boolean lost;
@@ -211,7 +215,8 @@ final class WorkerHealth {
             if (!looking || at - nextLook < 0) {
                 looking = true;
                 nextLook = at;
-                later.run(() -> look(at), nanos);
+                takeBack.run(); // of each worker one is planned, however many calls plan one
+                takeBack = later.run(() -> look(at), nanos);
             }
         }
 

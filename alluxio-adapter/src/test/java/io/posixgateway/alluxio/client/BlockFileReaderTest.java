@@ -37,7 +37,7 @@ class BlockFileReaderTest {
     private final FileSystemContext context = FileSystemContext.create(new Subject(), properties());
     private final WorkerConnections connections =
             new WorkerConnections(context, new WorkerList(context, List::of, 0, clock), clock);
-    private final WorkerHealth watch = new WorkerHealth(clock, address -> true, (work, delayNanos) -> {});
+    private final WorkerHealth watch = new WorkerHealth(clock, address -> true, (work, delayNanos) -> () -> {});
     /** Whether a worker has it, by block, as the master says from now on. */
     private final List<Boolean> held = new ArrayList<>(List.of(false, true));
 

@@ -84,7 +84,10 @@ class FileStreamTest {
         context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
         client = new MasterClient(context, 1, clock);
         connections = new WorkerConnections(context, WorkerList.of(context, client, clock), clock);
-        watch = new WorkerHealth(clock, address -> false, (work, delayNanos) -> planned.add(work));
+        watch = new WorkerHealth(clock, address -> false, (work, delayNanos) -> {
+            planned.add(work);
+            return () -> planned.remove(work);
+        });
         cache = new PassiveCache(connections, watch);
         master.workers.add(first.address());
     }

@@ -54,7 +54,7 @@ class ObjectUploadsTest {
     /** As a worker reports that its disk is full. */
     private static AbstractThrowableAssert<?, ?> closeOnFullDisk(String ufsPath) {
         BlockLocationPolicy anywhere = options -> Optional.empty();
-        WorkerHealth watch = new WorkerHealth(new ManualClock(), address -> true, (work, delayNanos) -> {});
+        WorkerHealth watch = new WorkerHealth(new ManualClock(), address -> true, (work, delayNanos) -> () -> {});
         URIStatus made = new URIStatus(new FileInfo().setUfsPath(ufsPath));
         StreamWriter sink = new StreamWriter("/file", made, new WriteWorkerSelector(watch, anywhere), lengthBytes -> {
             throw new IOException(new UnknownException("No space left on device"));

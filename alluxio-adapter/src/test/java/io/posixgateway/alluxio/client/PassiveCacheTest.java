@@ -33,7 +33,7 @@ class PassiveCacheTest {
     private final FileSystemContext context;
     private final MasterClient client;
     private final WorkerConnections connections;
-    private final WorkerHealth watch = new WorkerHealth(clock, address -> true, (work, delayNanos) -> {});
+    private final WorkerHealth watch = new WorkerHealth(clock, address -> true, (work, delayNanos) -> () -> {});
     private final PassiveCache cache;
 
     PassiveCacheTest() throws IOException {

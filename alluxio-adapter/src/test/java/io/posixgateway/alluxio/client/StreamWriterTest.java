@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Which failed uploads are retried, as they may succeed through another worker, or later. */
 class StreamWriterTest {
     private static StoreException failedWith(Exception cause) {
-        WorkerHealth watch = new WorkerHealth(new ManualClock(), address -> true, (work, delayNanos) -> {});
+        WorkerHealth watch = new WorkerHealth(new ManualClock(), address -> true, (work, delayNanos) -> () -> {});
         StreamWriter sink = new StreamWriter(
                 "/file",
                 new URIStatus(new FileInfo()),

@@ -31,7 +31,10 @@ class WorkerHealthTest {
                 meanwhile.run();
                 return isAlive.get();
             },
-            (work, delayNanos) -> planned.put(lived() + delayNanos, work));
+            (work, delayNanos) -> {
+                planned.put(lived() + delayNanos, work);
+                return () -> planned.values().remove(work);
+            });
     private final WorkerHealth.Worker worker = watch.of(new WorkerNetAddress().setHost("here"));
 
     @BeforeEach
@@ -269,6 +272,18 @@ class WorkerHealthTest {
         live(WorkerHealth.SILENT_NANOS);
         assertThat(movable.end()).isTrue();
         worker.leave(movable);
+    }
+
+    @Test
+    void looks_thatAreDueSoonerThanPlanned_takeTheirPlace() {
+        isAlive.set(true);
+        worker.enter(new CancellableCall());
+        for (int i = 0; i < 100; i++) {
+            worker.suspect();
+            live(1);
+        }
+        assertThat(probes).hasValue(100);
+        assertThat(planned).hasSize(1);
     }
 
     @Test

@@ -16,7 +16,7 @@ class WriteWorkerSelectorTest {
     private static final WorkerNetAddress SLOW = new WorkerNetAddress().setHost("slow");
 
     private final ManualClock clock = new ManualClock();
-    private final WorkerHealth watch = new WorkerHealth(clock, address -> false, (work, delayNanos) -> {});
+    private final WorkerHealth watch = new WorkerHealth(clock, address -> false, (work, delayNanos) -> () -> {});
     /** As Alluxio's policies may: the first. */
     private final WriteWorkerSelector choice = new WriteWorkerSelector(
             watch,
