@@ -66,6 +66,11 @@ final class ErrnoTable {
     /** So is this, but for a rename between two under file systems. */
     private static final Set<Status.Code> INVALID = EnumSet.of(Status.Code.INVALID_ARGUMENT);
 
+    private static final String LOGIN_ADVICE =
+            " (Alluxio does not accept the login: check the mount's user and its credentials, and that"
+                    + " alluxio.security.authentication.type is that of the master; whom a user may impersonate is set for the master, in"
+                    + " alluxio.master.security.impersonation.<user>.users)";
+
     private ErrnoTable() {}
 
     /** The errno, positive, of the first in the chain of causes that the table knows. */
@@ -221,6 +226,9 @@ final class ErrnoTable {
                 : "";
         String text = what + ": " + failure + advice;
         int errno = of(failure);
+        if (errno == Errno.EACCES && hasCause(failure, at -> codeOf(at) == Status.Code.UNAUTHENTICATED)) {
+            return StoreException.loginRefused(text + LOGIN_ADVICE, failure);
+        }
         return errno == Errno.EIO && isSlow(failure)
                 ? StoreException.silence(text, failure)
                 : new StoreException(errno, text, failure);

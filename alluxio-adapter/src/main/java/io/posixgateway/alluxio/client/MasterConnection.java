@@ -61,6 +61,7 @@ final class MasterConnection implements AutoCloseable {
     private boolean closed;
 
     private volatile boolean hasSettings;
+    private volatile boolean wasConnected;
 
     /** @param limitNanos for which a call tries to connect */
     MasterConnection(FileSystemContext context, long limitNanos, Clock clock) {
@@ -173,7 +174,8 @@ final class MasterConnection implements AutoCloseable {
             if (!isConnected() || rounds > 0) { // or it breaks as soon as it is there
                 AlluxioStatusException failure = connecting.failure;
                 boolean wrongServer = alone && failure.getCause() instanceof ServiceNotFoundException;
-                if (wrongServer || clock.nanos() - began > limitNanos) {
+                boolean wrongLogin = rounds > 0 && !wasConnected && failure instanceof UnauthenticatedException;
+                if (wrongServer || wrongLogin || clock.nanos() - began > limitNanos) {
                     throw failure;
                 }
                 clock.sleep(PAUSE_NANOS);
@@ -213,6 +215,7 @@ final class MasterConnection implements AutoCloseable {
             made.drop();
         } else {
             current = made;
+            wasConnected = true;
         }
     }
 

@@ -189,9 +189,11 @@ public final class AlluxioMount {
                         "Alluxio has no path " + alluxio.path()
                                 + "; create it first, or give another path ('alluxio fs ls /' lists those that exist)";
                     case Errno.EACCES ->
-                        "Alluxio refuses " + alluxio.path() + " to user '" + alluxio.user()
-                                + "'; grant access there (alluxio fs chmod or chown), or give another --user: "
-                                + failure.getMessage();
+                        failure.isLoginRefused()
+                                ? failure.getMessage()
+                                : "Alluxio refuses " + alluxio.path() + " to user '" + alluxio.user()
+                                        + "'; grant access there (alluxio fs chmod or chown), or give another --user: "
+                                        + failure.getMessage();
                     case Errno.EIO ->
                         "Alluxio's master " + where + " does not answer; check that it is running and that the"
                                 + " address is right: "

@@ -13,7 +13,8 @@ public final class StoreException extends Exception {
     private enum Kind {
         ANSWER,
         UNANSWERED,
-        SILENCE
+        SILENCE,
+        LOGIN_REFUSED
     }
 
     /** @param errno positive, of {@link io.posixgateway.fuse.spi.Errno} */
@@ -35,6 +36,16 @@ public final class StoreException extends Exception {
     /** EIO: who was asked has not answered yet, and may only be slow. */
     public static StoreException silence(String message, @Nullable Throwable cause) {
         return new StoreException(Errno.EIO, message, cause, Kind.SILENCE);
+    }
+
+    /** EACCES: Alluxio did not accept who calls, whatever the path. */
+    public static StoreException loginRefused(String message, Throwable cause) {
+        return new StoreException(Errno.EACCES, message, cause, Kind.LOGIN_REFUSED);
+    }
+
+    /** True if Alluxio did not accept who calls, whatever the path. */
+    public boolean isLoginRefused() {
+        return kind == Kind.LOGIN_REFUSED;
     }
 
     /** Did somebody not answer in time, who may only be slow? */
