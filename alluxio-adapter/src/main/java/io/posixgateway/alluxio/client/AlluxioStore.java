@@ -27,7 +27,6 @@ import alluxio.grpc.SetAttributePOptions;
 import alluxio.grpc.WritePType;
 import alluxio.grpc.XAttrPropagationStrategy;
 import alluxio.proto.journal.File.XAttrUpdateStrategy;
-import alluxio.security.User;
 import alluxio.security.authorization.Mode;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.util.ConfigurationUtils;
@@ -63,7 +62,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
-import javax.security.auth.Subject;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link Store} over Alluxio's client: one context, that is one set of connections, per volume. */
@@ -111,13 +109,13 @@ public final class AlluxioStore implements Store {
         }
     };
 
-    private AlluxioStore(FileSystemContext context, StoreOptions options, Clock clock) {
+    private AlluxioStore(FileSystemContext context, StoreOptions options, String user, Clock clock) {
         this.context = context;
         this.clock = clock;
         this.recent = new StatusCache(clock, open);
         this.master = new MasterClient(context, mostCalls(), clock);
         this.files = new FileSystemMaster(context, master);
-        this.user = options.user().isEmpty() ? System.getProperty("user.name", "") : options.user();
+        this.user = user;
         this.loader = new Loader(master);
         this.mountPoints = new MountPoints(this::mountTable, clock);
         this.renames = new Renames(files, mountPoints, loadMetadataRaceGuard, open);
@@ -142,12 +140,9 @@ public final class AlluxioStore implements Store {
             InstancedConfiguration configuration = ClientProperties.of(options);
             ChannelTable.makeRoom();
             RpcExecutor.bound();
-            Subject subject = new Subject();
-            if (!options.user().isEmpty()) {
-                subject.getPrincipals().add(new User(options.user()));
-            }
-            return new MeteredStore(
-                    new AlluxioStore(FileSystemContext.create(subject, configuration), options, clock), clock);
+            Login login = Login.of(options, configuration);
+            FileSystemContext context = FileSystemContext.create(login.subject(), configuration);
+            return new MeteredStore(new AlluxioStore(context, options, login.user(), clock), clock);
         } catch (RuntimeException e) {
             throw new StoreException(
                     Errno.EINVAL,

@@ -67,7 +67,9 @@ class ClusterAdministrationIT {
 
     @BeforeAll
     static void start() throws IOException {
-        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults());
+        alluxio = EmbeddedAlluxio.start(EmbeddedOptions.defaults()
+                .withProperties(Map.of(
+                        "alluxio.master.security.impersonation." + System.getProperty("user.name") + ".users", "*")));
     }
 
     @AfterAll
@@ -249,6 +251,20 @@ class ClusterAdministrationIT {
                 assertThat(other.status(in(name)).owner()).as(name).isEqualTo(USER);
             }
         }
+    }
+
+    @Test
+    void files_ofAnImpersonatedUser_belongToThatUser() throws Exception {
+        Map<String, String> impersonating = Map.of("alluxio.security.login.impersonation.username", USER);
+        try (MountedFileSystem theirs = mount(new AlluxioOptions(alluxio.masters(), own.path(), "", impersonating))) {
+            Files.writeString(theirs.root().resolve("file"), "content");
+            assertThat(theirs.root().resolve("file")).hasContent("content");
+            assertThat(other.status(in("file")).owner()).isEqualTo(USER);
+        }
+        assertThatThrownBy(() -> mount(new AlluxioOptions(alluxio.masters(), own.path(), "stranger", impersonating)))
+                .hasMessageContaining("not configured to allow any impersonation")
+                .hasMessageContaining("alluxio.master.security.impersonation.<user>.users")
+                .hasMessageNotContaining("grant access");
     }
 
     @Test
