@@ -115,7 +115,7 @@ func Run(ctx context.Context, config Config) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	parts := driver.Parts{
-		Config: config.Config, Keeper: &keeperapi.Client{Socket: config.KeeperSocket}, Gateway: client, Mounts: mounts.Kernel{},
+		Config: config.Config, Keeper: &keeperapi.Client{Socket: config.KeeperSocket}, Gateway: client, Mounts: mounts.NewBounded(),
 		Metrics: metrics.New(registry), Log: config.Log, Now: time.Now,
 	}
 	server := grpc.NewServer(grpc.ChainUnaryInterceptor(parts.Metrics.Intercept, logCalls(config.Log)))

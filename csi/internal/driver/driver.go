@@ -111,7 +111,7 @@ func coded(doing string, err error) error {
 	}
 	code := codes.Internal
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, mounts.ErrWaits):
 		code = codes.DeadlineExceeded
 	case errors.Is(err, context.Canceled):
 		code = codes.Canceled

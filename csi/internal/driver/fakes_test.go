@@ -104,7 +104,7 @@ func (f fakeSystem) Mounts() (mountinfo.Table, error) {
 	return slices.Clone(f.m.table), f.m.fail["mounts"]
 }
 
-func (f fakeSystem) Resolve(path string) string { return path }
+func (f fakeSystem) Resolve(path string) (string, error) { return path, f.m.fail["resolve"] }
 
 func (f fakeSystem) MakeFolder(path string) error {
 	f.m.mu.Lock()

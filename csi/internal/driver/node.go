@@ -127,7 +127,9 @@ func (n *Node) complete(ctx context.Context, id string, record *volumeRecord, vo
 	if err != nil {
 		return err
 	}
-	if _, mounted := n.at(table, record.Staging); !mounted {
+	if _, mounted, err := n.at(table, record.Staging); err != nil {
+		return err
+	} else if !mounted {
 		if err := n.Mounts.MakeFolder(record.Staging); err != nil {
 			return err
 		}
@@ -195,7 +197,11 @@ func (n *Node) published(record *volumeRecord) (string, error) {
 		return "", err
 	}
 	for _, target := range slices.Sorted(maps.Keys(record.Targets)) {
-		if mount, found := n.at(table, target); found && ours(mount) {
+		mount, found, err := n.at(table, target)
+		if err != nil {
+			return "", err
+		}
+		if found && ours(mount) {
 			return target, nil
 		}
 	}
@@ -315,7 +321,10 @@ func checkCapability(capability *csi.VolumeCapability) error {
 
 // stagingDevice is the file system a staging path shows.
 func (n *Node) stagingDevice(table mountinfo.Table, record *volumeRecord) (string, error) {
-	mount, found := n.at(table, record.Staging)
+	mount, found, err := n.at(table, record.Staging)
+	if err != nil {
+		return "", err
+	}
 	if !found || !ours(mount) {
 		return "", status.Errorf(codes.Internal, "volume %s is not mounted at %s", record.VolumeID, record.Staging)
 	}

@@ -185,8 +185,9 @@ func (n *Node) bind(record *volumeRecord, target string) error {
 		return err
 	}
 	readOnly, group := record.Targets[target], record.Groups[target]
-	present, mounted := n.at(table, target)
+	present, mounted, err := n.at(table, target)
 	switch {
+	case err != nil:
 	case !mounted:
 		err = n.Mounts.MakeFolder(target)
 	case !ours(present):

@@ -40,8 +40,13 @@ type volumeRecord struct {
 func ours(mount mountinfo.Mount) bool { return mount.FSType == keeperapi.FSType }
 
 // at finds the mount at a path that kubelet named.
-func (p *Parts) at(table mountinfo.Table, path string) (mountinfo.Mount, bool) {
-	return table.At(p.Mounts.Resolve(path))
+func (p *Parts) at(table mountinfo.Table, path string) (mount mountinfo.Mount, found bool, err error) {
+	resolved, err := p.Mounts.Resolve(path)
+	if err != nil {
+		return mountinfo.Mount{}, false, err
+	}
+	mount, found = table.At(resolved)
+	return mount, found, nil
 }
 
 // raise makes sure that the volume's session is mounted at its staging path and served. It may be repeated. made says
@@ -134,7 +139,11 @@ func (n *Node) clearStaging(ctx context.Context, id string, record *volumeRecord
 	if err != nil {
 		return false, err
 	}
-	if top, found := n.at(table, record.Staging); found && ours(top) && serving {
+	top, found, err := n.at(table, record.Staging)
+	if err != nil {
+		return false, err
+	}
+	if found && ours(top) && serving {
 		n.Log.Warn("the keeper lost this session; it works only until the gateway ends", "volume", id, "path", record.Staging)
 		return true, nil
 	}
@@ -162,9 +171,9 @@ func (p *Parts) detachAll(path string) (removed bool, err error) {
 		if err != nil {
 			return removed, err
 		}
-		top, found := p.at(table, path)
-		if !found || !ours(top) {
-			return removed, nil
+		top, found, err := p.at(table, path)
+		if err != nil || !found || !ours(top) {
+			return removed, err
 		}
 		if err := p.Mounts.Detach(path); err != nil {
 			return removed, err

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"posixgateway.io/csi/internal/controlpb"
+	"posixgateway.io/csi/internal/mountinfo"
 )
 
 const (
@@ -43,8 +44,8 @@ func (n *Node) NodeGetVolumeStats(ctx context.Context, request *csi.NodeGetVolum
 	if err != nil {
 		return nil, coded("stats of "+request.GetVolumeId(), err)
 	}
-	if mount, found := n.at(table, request.GetVolumePath()); !found || !ours(mount) {
-		return abnormal("the volume is not mounted; the next publish mounts it"), nil
+	if problem := n.unmounted(table, request.GetVolumePath()); problem != "" {
+		return abnormal(problem), nil
 	}
 	reply, problem := n.stats.get(ctx, id)
 	if reply == nil {
@@ -61,6 +62,18 @@ func (n *Node) NodeGetVolumeStats(ctx context.Context, request *csi.NodeGetVolum
 		answer.VolumeCondition = &csi.VolumeCondition{Abnormal: true, Message: problem}
 	}
 	return answer, nil
+}
+
+// unmounted says why the volume is not known to be mounted at the path; "": it is.
+func (n *Node) unmounted(table mountinfo.Table, path string) string {
+	mount, found, err := n.at(table, path)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !found || !ours(mount):
+		return "the volume is not mounted; the next publish mounts it"
+	}
+	return ""
 }
 
 // abnormal has no figures, because none are known.

@@ -88,7 +88,11 @@ func openMemory(id string, bytes int64) (*os.File, error) {
 // mount holds the target by an O_PATH descriptor, which touches no file system there, so that nobody can exchange it
 // between the look and the mount. A target that carries a mount already is not even opened: that mount may wait for a server.
 func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
-	if err := refuseMounted(mounts.Kernel{}.Resolve(request.Target)); err != nil {
+	resolved, err := mounts.Kernel{}.Resolve(request.Target)
+	if err != nil {
+		return "", err
+	}
+	if err := refuseMounted(resolved); err != nil {
 		return "", err
 	}
 	target, err := unix.Open(request.Target, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

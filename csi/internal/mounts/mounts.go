@@ -14,12 +14,13 @@ import (
 	"posixgateway.io/csi/internal/mountinfo"
 )
 
-// System is what the node service asks of the kernel; tests have one of their own.
+// System is what the node service asks of the kernel; tests have one of their own. Calls may wait for a file system on the way to a path:
+// the node service uses Bounded.
 type System interface {
 	// Mounts reads the mounts of this namespace.
 	Mounts() (mountinfo.Table, error)
 	// Resolve names path as the mount table does: symbolic links above its last name are followed.
-	Resolve(path string) string
+	Resolve(path string) (string, error)
 	// MakeFolder makes a folder and its parents. Call it only for a path that carries no mount.
 	MakeFolder(path string) error
 	// RemoveFolder removes an empty folder; none is fine.
@@ -41,12 +42,12 @@ type Kernel struct{}
 func (Kernel) Mounts() (mountinfo.Table, error) { return mountinfo.Read() }
 
 // Resolve implements System.
-func (Kernel) Resolve(path string) string {
+func (Kernel) Resolve(path string) (string, error) {
 	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil { // there is no such folder, so nothing is mounted in it either
-		return path
+		return path, nil
 	}
-	return filepath.Join(folder, filepath.Base(path))
+	return filepath.Join(folder, filepath.Base(path)), nil
 }
 
 // MakeFolder implements System.
@@ -83,7 +84,8 @@ var flagOf = map[string]uintptr{
 // flagsOf are those of the mount at target, which a remount would take away if it did not repeat them.
 func flagsOf(target string) uintptr {
 	table, err := mountinfo.Read()
-	mount, found := table.At(Kernel{}.Resolve(target))
+	resolved, _ := Kernel{}.Resolve(target)
+	mount, found := table.At(resolved)
 	if err != nil || !found {
 		return unix.MS_NOSUID | unix.MS_NODEV
 	}

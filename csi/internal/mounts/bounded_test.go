@@ -1,0 +1,80 @@
+package mounts
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"posixgateway.io/csi/internal/fusetest"
+)
+
+// hung is a System that has a folder made when it is let.
+type hung struct {
+	Kernel
+	let  chan struct{}
+	made map[string]int
+}
+
+func (h *hung) MakeFolder(path string) error {
+	if path == "/hung" {
+		<-h.let
+	}
+	h.made[path]++
+	return nil
+}
+
+func TestACallThatTheKernelDoesNotAnswerEndsAndKeepsItsPathUntilItIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system := &hung{let: make(chan struct{}), made: map[string]int{}}
+		b := bounded(system, time.Minute)
+		err := b.MakeFolder("/hung")
+		if !errors.Is(err, ErrWaits) || !strings.HasPrefix(err.Error(), "make /hung: the kernel does not answer") {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		err = b.Bind("/source", "/hung", false)
+		if !errors.Is(err, ErrWaits) || !strings.Contains(err.Error(), "an earlier call to make it") || time.Since(began) != 0 {
+			t.Fatal("a bind that the late call may disturb:", err, time.Since(began))
+		}
+		if err := b.MakeFolder("/other"); err != nil {
+			t.Fatal(err)
+		}
+		close(system.let)
+		synctest.Wait()
+		if err := b.MakeFolder("/hung"); err != nil || system.made["/hung"] != 2 {
+			t.Fatal(err, system.made)
+		}
+	})
+}
+
+// Nobody serves it: each look below it waits, and only its end ends that.
+func TestAFolderBelowAMountThatHangsIsNotWaitedFor(t *testing.T) {
+	fusetest.RequireFuse(t)
+	folder := t.TempDir()
+	fuse, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fuse.Fd())
+	if err := unix.Mount("test", folder, "fuse", unix.MS_NOSUID|unix.MS_NODEV, data); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = errors.Join(fuse.Close(), unix.Unmount(folder, unix.MNT_DETACH)) }) // what waits ends with the connection
+	b := bounded(Kernel{}, time.Millisecond)
+	if _, err := b.Resolve(filepath.Join(folder, "a", "b")); !errors.Is(err, ErrWaits) {
+		t.Error("resolve:", err)
+	}
+	if err := b.MakeFolder(filepath.Join(folder, "c")); !errors.Is(err, ErrWaits) {
+		t.Error("make folder:", err)
+	}
+	if err := b.Bind(t.TempDir(), filepath.Join(folder, "d"), false); !errors.Is(err, ErrWaits) {
+		t.Error("bind:", err)
+	}
+}
