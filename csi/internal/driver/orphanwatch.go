@@ -21,6 +21,8 @@ type OrphanWatch struct {
 	Abort func(record orphans.Record) (aborted bool, err error)
 
 	silentSince time.Time
+	// complaint is what was wrong with the list at the last look.
+	complaint string
 	// left is what the keeper had written down when it was heard last, or wrote since.
 	left []orphans.Record
 	// aborted are some of them.
@@ -55,12 +57,9 @@ func (w *OrphanWatch) Look(ctx context.Context) {
 		w.silentSince = time.Time{}
 		return
 	}
-	records, err := orphans.Load(w.KeeperSocket)
-	if err != nil {
-		w.Log.Warn("cannot determine all sessions that the keeper held", "error", err)
-		if len(records) == 0 {
-			return // it says nothing of who wrote it: the silence goes on
-		}
+	records, isRead := w.load()
+	if !isRead {
+		return // it says nothing of who wrote it: the silence goes on
 	}
 	table, err := w.Mounts.Mounts()
 	if err != nil {
@@ -75,6 +74,25 @@ func (w *OrphanWatch) Look(ctx context.Context) {
 			w.abort(record)
 		}
 	}
+}
+
+// load reads what the keeper wrote down; false: nothing of it can be read.
+func (w *OrphanWatch) load() ([]orphans.Record, bool) {
+	records, err := orphans.Load(w.KeeperSocket)
+	w.complain(err)
+	return records, err == nil || len(records) > 0
+}
+
+// complain warns of a list that is not understood, once for as long as it is the same.
+func (w *OrphanWatch) complain(err error) {
+	complaint := ""
+	if err != nil {
+		complaint = err.Error()
+	}
+	if complaint != "" && complaint != w.complaint {
+		w.Log.Warn("cannot determine all sessions that the keeper held", "error", err)
+	}
+	w.complaint = complaint
 }
 
 // isSilent says that the keeper which wrote the records has been gone, or has not answered, for long. One that came and went

@@ -3,9 +3,11 @@ package driver
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,5 +187,26 @@ func TestTheSilenceOfAKeeperGoesOnPastAListThatNobodyCanRead(t *testing.T) {
 	}
 	if aborted != 1 {
 		t.Fatal("aborted:", aborted)
+	}
+}
+
+func TestAListThatIsNotUnderstoodIsReportedOnce(t *testing.T) {
+	m := newMachine()
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	parts := m.parts(t)
+	var log strings.Builder
+	parts.Log = slog.New(slog.NewTextHandler(&log, nil))
+	watch := &OrphanWatch{KeeperSocket: socket, Parts: parts, Gone: func(context.Context) bool { return true }}
+	m.fail["keeper info"] = errors.New("nobody there")
+	for reported, list := range []string{"no list", `["of a later version"]`, "no list"} {
+		if err := os.WriteFile(socket+".sessions", []byte(list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			watch.Look(t.Context())
+		}
+		if times := strings.Count(log.String(), "cannot determine all sessions"); times != reported+1 {
+			t.Fatalf("reported %d times: %s", times, log.String())
+		}
 	}
 }

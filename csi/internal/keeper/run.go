@@ -112,7 +112,9 @@ func fresh(ctx context.Context, config Config) (*Server, error) {
 func (s *Server) watchLeft(ctx context.Context, config Config) {
 	records, err := orphans.Load(config.Socket)
 	if err != nil {
-		config.Log.Warn("cannot determine all sessions that the last keeper held; its locks stay", "error", err)
+		aside, asideErr := orphans.SetAside(config.Socket)
+		config.Log.Warn("cannot determine all sessions that the last keeper held; its locks stay, and its list is kept",
+			"error", errors.Join(err, asideErr), "list", aside)
 	} else {
 		orphans.Prune(config.Socket, records)
 	}

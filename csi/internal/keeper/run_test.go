@@ -104,6 +104,38 @@ func TestAKeeperThatHoldsNothingLeavesNoFiles(t *testing.T) {
 	}
 }
 
+// What it does not understand of the list, such as records of a later version, it keeps beside its own.
+func TestAListOfSessionsThatIsDamagedIsKept(t *testing.T) {
+	const damaged = `[{"id":"a","device":{"major":0}},`
+	folder := t.TempDir()
+	socket := filepath.Join(folder, "keeper.sock")
+	if err := os.WriteFile(socket+".sessions", []byte(damaged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var log logged
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, Config{Socket: socket, Log: slog.New(slog.NewTextHandler(&log, nil))}) }()
+	awaitTrue(t, "the keeper", func() bool { return log.has("holding sessions") })
+	end()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(socket + ".sessions-*")
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	if text, err := os.ReadFile(kept[0]); err != nil || string(text) != damaged {
+		t.Fatalf("%s: %q, %v", kept[0], text, err)
+	}
+	if !log.has("list=" + kept[0]) {
+		t.Fatal("it is not reported")
+	}
+	if records, err := orphans.Load(socket); err != nil || len(records) > 0 {
+		t.Fatal(records, err)
+	}
+}
+
 func TestAKeeperKeepsTheRecordsOfWhatAnEarlierOneLeft(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "keeper.sock")
 	keeper := New("generation")

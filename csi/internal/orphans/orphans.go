@@ -131,6 +131,28 @@ func parse(text []byte) (list []Record, damage error) {
 	return list, errors.Join(damage, err)
 }
 
+// SetAside keeps a list that Load does not understand, or not all of, before the next Save: under another name, once, which is returned.
+func SetAside(socket string) (name string, err error) {
+	list, err := os.Lstat(recordsOf(socket))
+	if err != nil {
+		return "", err
+	}
+	for number := 1; number <= maxSetAside; number++ {
+		name = fmt.Sprintf("%s-damaged-%d", recordsOf(socket), number)
+		err = os.Link(recordsOf(socket), name)
+		if err == nil || !errors.Is(err, os.ErrExist) {
+			return name, err
+		}
+		if there, statErr := os.Lstat(name); statErr == nil && os.SameFile(list, there) {
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("%d such lists lie beside it already, remove them: %w", maxSetAside, err)
+}
+
+// maxSetAside bounds the room that damage takes.
+const maxSetAside = 8
+
 // Lock returns a file for a gateway to hold as long as it lives; the caller closes its own copy when the gateway has one.
 func Lock(socket, id string) (*os.File, error) {
 	path := lockOf(socket, id)

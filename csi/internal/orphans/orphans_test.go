@@ -267,3 +267,37 @@ func TestAListThatIsCutOffHasTheRecordsBefore(t *testing.T) {
 		}
 	}
 }
+
+func TestAListIsSetAsideOnceAndEachUnderANameOfItsOwn(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	names := map[string]bool{}
+	for damage := range maxSetAside {
+		text := fmt.Sprintf("damage %d", damage)
+		if err := os.WriteFile(recordsOf(socket)+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(recordsOf(socket)+".new", recordsOf(socket)); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			name, err := SetAside(socket)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if there, err := os.ReadFile(name); err != nil || string(there) != text {
+				t.Fatalf("%s: %q, %v", name, there, err)
+			}
+			names[name] = true
+		}
+	}
+	if len(names) != maxSetAside {
+		t.Fatal(names)
+	}
+	Discard(socket)
+	if err := Save(socket, nil); err != nil {
+		t.Fatal(err)
+	}
+	if name, err := SetAside(socket); err == nil || !strings.Contains(err.Error(), "remove them") {
+		t.Fatal("more room than there is:", name, err)
+	}
+}
