@@ -2,6 +2,7 @@ package io.posixgateway.fuse.dispatch;
 
 import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.time.Supervised;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedTransferQueue;
@@ -27,7 +28,7 @@ class BlockingPool {
     private static final long IDLE_SECONDS = 60;
     static final long STUCK_NANOS = 1_000_000_000L;
     static final int MAX_TIMES = 8;
-    /** Of all pools; without work it is not there. */
+    /** Of all pools. Its thread is made beforehand and stays: delays end by it, also while the process gets no more threads. */
     private static final ScheduledThreadPoolExecutor RELIEF = relief();
 
     private final int threads;
@@ -87,8 +88,7 @@ class BlockingPool {
     private static ScheduledThreadPoolExecutor relief() {
         ScheduledThreadPoolExecutor relief =
                 new ScheduledThreadPoolExecutor(1, task -> new UnpinnedThread(task, "fuse-pool-relief"));
-        relief.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
-        relief.allowCoreThreadTimeOut(true);
+        relief.prestartCoreThread();
         return relief;
     }
 
@@ -156,9 +156,15 @@ class BlockingPool {
         watch();
     }
 
+    /** Throws nothing: what is in the queue is the pool's. If this fails, what comes next into the queue tries it again. */
     private void watch() {
         if (watched.compareAndSet(false, true)) {
-            later.run(this::relieve, STUCK_NANOS / 4);
+            try {
+                later.run(this::relieve, STUCK_NANOS / 4);
+            } catch (RuntimeException | Error e) {
+                watched.set(false);
+                Supervised.failed("Looking after the threads of requests", e);
+            }
         }
     }
 

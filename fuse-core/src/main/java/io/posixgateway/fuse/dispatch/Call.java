@@ -80,6 +80,7 @@ final class Call implements Request {
     private int dataAt;
     private boolean namesTaken;
     private boolean twoNames;
+    private boolean ended;
     private long unique;
     private int uid;
     private int gid;
@@ -103,8 +104,8 @@ final class Call implements Request {
         return exchange.reply().slice(exchange.replyAt(), exchange.replyCapacity());
     }
 
-    /** Reads the header of a new request. */
-    void begin(long nanos) {
+    /** Reads the header of a new request; {@link #beganNanos} is to be set. */
+    void begin() {
         ByteBuffer header = exchange.header();
         int at = exchange.headerAt();
         opcode = Opcode.of(header.getInt(at + Layouts.IN_HEADER_OPCODE));
@@ -119,14 +120,20 @@ final class Call implements Request {
         interrupted = false;
         namesTaken = false;
         twoNames = false;
+        ended = false;
         thread = Thread.currentThread();
-        beganNanos = nanos;
     }
 
     /** It is about to be answered. */
     void end() {
+        ended = true;
         beganNanos = IDLE;
         thread = null;
+    }
+
+    /** Was it answered, or is about to be? */
+    boolean hasEnded() {
+        return ended;
     }
 
     /** It waits in the pool's queue. */

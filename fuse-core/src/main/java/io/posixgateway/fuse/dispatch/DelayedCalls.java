@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -108,6 +109,7 @@ final class DelayedCalls {
      * Takes over a request that {@link #mayStart may not start}; its turn comes on a thread that it must not hold up.
      *
      * @param holdsThread the turn is awaited by the request's thread
+     * @throws RuntimeException or an error: it was not taken over
      */
     DelayedCall add(Call call, Turn turn, boolean holdsThread) {
         long needed = bytes == null ? 0 : bytesOf(call);
@@ -120,12 +122,25 @@ final class DelayedCalls {
                 queue.add(one);
             }
             metrics.delayBegan();
-            setTimer();
-        }
-        if (call.interrupted) {
-            interrupt(one.unique);
+            try {
+                setTimer();
+                if (call.interrupted) {
+                    interrupt(one.unique);
+                }
+            } catch (RuntimeException | Error e) {
+                takeBack(one);
+                throw e;
+            }
         }
         return one;
+    }
+
+    private void takeBack(DelayedCall one) {
+        if (requests == null || !requests.remove(one)) {
+            Objects.requireNonNull(bytes).remove(one);
+        }
+        one.call.delayed = false;
+        metrics.delayEnded(0);
     }
 
     /**
@@ -175,7 +190,15 @@ final class DelayedCalls {
         Long next = timers.peekFirst();
         if (next == null || at - next < 0) {
             timers.addFirst(at);
-            later.run(this::timerEnds, at - now);
+            boolean set = false;
+            try {
+                later.run(this::timerEnds, at - now);
+                set = true;
+            } finally {
+                if (!set) {
+                    timers.removeFirst();
+                }
+            }
         }
     }
 

@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
  * is handed over and the request runs again, from its beginning, on a pool thread; where the transport has no slot to spare
  * it runs again here, and may hold up what comes after it.
  *
+ * <p>What is thrown on the way, by whatever, costs the request that it befell: EIO, and a line in the log. The thread, the
+ * transport's or the pool's, goes on.
+ *
  * <p>State of its own: the pool and the table of waiting calls. All else lives in the {@link Call} that each exchange
  * carries along.
  */
@@ -85,10 +88,20 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     }
 
     @Override
+    @SuppressWarnings("CatchingUnchecked")
     public void handle(Exchange exchange) {
-        metrics.requestBegan();
         Call call = callOf(exchange);
-        call.begin(metrics.nanos());
+        call.begin();
+        try {
+            metrics.requestBegan();
+            call.beganNanos = metrics.nanos();
+            start(call);
+        } catch (Throwable failure) {
+            fail(call, failure);
+        }
+    }
+
+    private void start(Call call) {
         if (delayed != null && !delayed.mayStart(call)) {
             delay(call, delayed);
             return;
@@ -126,10 +139,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         try {
             return operation.run(call);
         } catch (Throwable failure) {
-            failures.log(call.opcode, call.node, failure);
-            if (failure instanceof OutOfMemoryError) {
-                Failures.uncaught(failure);
-            }
+            failures.log("the file system", call.opcode, call.node, failure);
             return -Errno.EIO;
         }
     }
@@ -221,28 +231,35 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         return to != null;
     }
 
+    /** On any thread, which has the call until the pool has it. */
+    @SuppressWarnings("CatchingUnchecked")
     private void toPool(Call call) {
-        metrics.requestHandedOver();
-        call.rest();
-        if (!pool.execute(() -> runOnPool(call))) {
-            metrics.requestResumed();
-            waiting.remove(call);
-            if (leaving && call.opcode.answered()) {
-                leave(call);
-            } else {
-                finish(call, -Errno.EIO);
+        try {
+            metrics.requestHandedOver();
+            call.rest();
+            if (!pool.execute(() -> runOnPool(call))) {
+                refuse(call);
             }
+        } catch (Throwable failure) {
+            fail(call, failure);
+        }
+    }
+
+    /** The pool does not take it. */
+    private void refuse(Call call) {
+        metrics.requestResumed();
+        waiting.remove(call);
+        if (leaving && call.opcode.answered()) {
+            leave(call);
+        } else {
+            finish(call, -Errno.EIO);
         }
     }
 
     /** It had no effect; the kernel will send it again. */
     private void leave(Call call) {
         metrics.requestEnded(call.opcode, 0, metrics.nanos() - call.beganNanos);
-        call.end();
-        if (call.exchange().isParked()) {
-            calls.remove(call);
-        }
-        call.exchange().leave();
+        end(call).leave();
     }
 
     /** The call goes with its request; the exchange it leaves gets the other's call. */
@@ -254,9 +271,14 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         to.attachment = call;
     }
 
+    @SuppressWarnings("CatchingUnchecked")
     private void runOnPool(Call call) {
-        metrics.requestResumed();
-        finishWaiting(call);
+        try {
+            metrics.requestResumed();
+            finishWaiting(call);
+        } catch (Throwable failure) {
+            fail(call, failure);
+        }
     }
 
     private void finishWaiting(Call call) {
@@ -281,7 +303,6 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         if (delayed != null) {
             delayed.executed(call, result);
         }
-        Exchange exchange = call.exchange();
         int error = result >= 0 ? 0 : result < LOWEST_ERROR ? -Errno.EIO : result;
         long nanos = metrics.nanos() - call.beganNanos;
         metrics.requestEnded(call.opcode, -error, nanos);
@@ -295,14 +316,41 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
                             nanos,
                             metrics.clock().instant())));
         }
+        answer(call, error, Math.max(result, 0));
+    }
+
+    private void answer(Call call, int error, int bytes) {
+        boolean answered = call.opcode.answered();
+        Exchange exchange = end(call);
+        if (answered) {
+            exchange.reply(error, bytes);
+        } else {
+            exchange.noReply();
+        }
+    }
+
+    /** Whoever calls this answers or leaves it, and nobody else does: from the answer on the call is another request's. */
+    private Exchange end(Call call) {
+        Exchange exchange = call.exchange();
         call.end();
         if (exchange.isParked()) {
             calls.remove(call);
         }
-        if (call.opcode.answered()) {
-            exchange.reply(error, Math.max(result, 0));
+        return exchange;
+    }
+
+    /** Something was thrown that is not foreseen. On the thread that has the call, unless that is answered. */
+    private void fail(Call call, Throwable failure) {
+        Opcode opcode = call.opcode;
+        if (!call.hasEnded()) {
+            long node = call.node;
+            waiting.remove(call);
+            call.remote = null;
+            answer(call, -Errno.EIO, 0);
+            metrics.requestEnded(opcode, Errno.EIO, 0);
+            failures.log("the gateway", opcode, node, failure);
         } else {
-            exchange.noReply();
+            Supervised.failed("What follows the answer to a request", failure);
         }
     }
 

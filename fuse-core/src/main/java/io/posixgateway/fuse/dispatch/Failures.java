@@ -13,14 +13,36 @@ final class Failures {
 
     private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
-    void log(Opcode opcode, long node, Throwable failure) {
+    /**
+     * Never throws, though the failure's own methods do. A want of memory goes to who ends the process, too.
+     *
+     * @param who threw it
+     */
+    @SuppressWarnings("CatchingUnchecked")
+    void log(String who, Opcode opcode, long node, Throwable failure) {
+        try {
+            write(who, opcode, node, failure);
+        } catch (Throwable again) {
+            LOG.error(
+                    "{} of node {} failed with EIO: {} threw {}, which cannot be described",
+                    opcode.label(),
+                    node,
+                    who,
+                    failure.getClass().getName());
+        }
+        if (failure instanceof OutOfMemoryError) {
+            uncaught(failure);
+        }
+    }
+
+    private void write(String who, Opcode opcode, long node, Throwable failure) {
         String kind = opcode + " " + failure.getClass().getName();
         if (seen.size() < KINDS && seen.add(kind)) {
             LOG.error(
-                    "{} of node {} failed with EIO: the file system threw an exception (further ones are logged at"
-                            + " debug level)",
+                    "{} of node {} failed with EIO: {} threw an exception (further ones are logged at debug level)",
                     opcode.label(),
                     node,
+                    who,
                     failure);
         } else {
             LOG.debug("{} of node {} failed with EIO: {}", opcode.label(), node, failure.toString());

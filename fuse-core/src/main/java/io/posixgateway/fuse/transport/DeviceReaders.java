@@ -133,7 +133,7 @@ final class DeviceReaders {
             MessageSlot slot = lane.current;
             slot.begin(lane, bytes);
             boolean init = slot.isInit();
-            handler.handle(slot);
+            handler.handleAndGoOn(slot);
             if (init) {
                 lane.flush();
                 initListener.answered(slot);

@@ -161,7 +161,7 @@ public final class LibfuseTransport implements Transport {
             MessageSlot slot = lane.current;
             slot.begin(lane, bytes);
             boolean init = slot.isInit();
-            handler.handle(slot);
+            handler.handleAndGoOn(slot);
             if (init) {
                 lane.flush();
                 ready.countDown();

@@ -130,7 +130,7 @@ final class UringQueue implements Runnable {
             }
             commits = 0;
             for (int i = 0; i < ready; i++) {
-                handler.handle(exchanges[box.getInt(i * Integer.BYTES)]);
+                handler.handleAndGoOn(exchanges[box.getInt(i * Integer.BYTES)]);
             }
             takeFinished();
         }

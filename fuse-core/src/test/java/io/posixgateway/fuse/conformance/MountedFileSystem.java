@@ -6,6 +6,7 @@ import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
 import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,13 +61,19 @@ public final class MountedFileSystem implements AutoCloseable {
 
     /** Mounts with these options, and makes sure that the transport asked for is the one that serves. */
     public static MountedFileSystem mount(FileSystem fileSystem, SessionOptions options) throws IOException {
+        return mount(fileSystem, options, Clock.system());
+    }
+
+    /** The same, with a clock for all that the session measures. */
+    public static MountedFileSystem mount(FileSystem fileSystem, SessionOptions options, Clock clock)
+            throws IOException {
         assumeTrue(Files.exists(Path.of("/dev/fuse")), "this machine has no /dev/fuse");
         if (options.transport() == TransportChoice.URING) {
             UringSupport.assume();
         }
         Path folder = Files.createTempDirectory("posix-gateway-mount");
         try {
-            MountedFileSystem mounted = open(fileSystem, folder, options);
+            MountedFileSystem mounted = open(fileSystem, folder, options, clock);
             mounted.requireTransport(options.transport());
             return mounted;
         } catch (IOException | RuntimeException e) {
@@ -75,11 +82,11 @@ public final class MountedFileSystem implements AutoCloseable {
         }
     }
 
-    private static MountedFileSystem open(FileSystem fileSystem, Path folder, SessionOptions options)
+    private static MountedFileSystem open(FileSystem fileSystem, Path folder, SessionOptions options, Clock clock)
             throws IOException {
         MOUNTING.lock();
         try {
-            return new MountedFileSystem(folder, FuseSession.mount(fileSystem, folder, options));
+            return new MountedFileSystem(folder, FuseSession.mount(fileSystem, folder, options, clock));
         } finally {
             MOUNTING.unlock();
         }

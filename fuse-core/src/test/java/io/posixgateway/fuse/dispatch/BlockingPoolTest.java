@@ -170,6 +170,26 @@ class BlockingPoolTest {
     }
 
     /** As at a limit of processes: the request can be answered, and who ends a process that is out of memory is told. */
+    /** Else its request would be answered twice: by who hears that it was refused, and by the pool. */
+    @Test
+    void whatIsQueuedIsTakenThoughNothingCanLookAfterIt() {
+        AtomicInteger looks = new AtomicInteger();
+        BlockingPool alone = new BlockingPool(1, new SessionMetrics(clock), (work, delayNanos) -> {
+            looks.incrementAndGet();
+            throw new IllegalStateException("thrown on purpose by the timer");
+        });
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicInteger done = new AtomicInteger();
+        assertThat(alone.execute(() -> await(go))).isTrue();
+        for (int i = 1; i <= 2; i++) {
+            assertThat(alone.execute(done::incrementAndGet)).isTrue();
+            assertThat(looks).as("the next one tries it again").hasValue(i);
+        }
+        go.countDown();
+        assertThat(alone.finish(30)).isTrue();
+        assertThat(done).hasValue(2);
+    }
+
     @Test
     void whatGetsNoThreadIsRefusedAndTold() throws InterruptedException {
         AtomicReference<Throwable> told = new AtomicReference<>();

@@ -6,6 +6,7 @@ import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Offload;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.metrics.SessionMetrics;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.testing.NullFileSystem;
 import io.posixgateway.fuse.time.ManualClock;
 import io.posixgateway.fuse.wire.Opcode;
@@ -14,6 +15,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -360,6 +362,38 @@ class DelayedCallsTest {
         answered(exchange);
     }
 
+    /** It is in no queue any more, nor does the next one wait for its timer. */
+    @Test
+    void request_whoseTimerCannotBeSet_failsAloneAndOnce() throws InterruptedException {
+        AtomicBoolean broken = new AtomicBoolean();
+        try (Dispatcher dispatcher = new Dispatcher(
+                new NullFileSystem(10, FILE_BYTES),
+                exchange -> 64,
+                metrics,
+                new DispatchOptions(false, 4, "", new RateLimit(0, 1)),
+                (work, delayNanos) -> {
+                    if (broken.get()) {
+                        throw new IllegalStateException("thrown on purpose by the timer");
+                    }
+                    plan(work, delayNanos);
+                })) {
+            broken.set(true);
+            MemoryExchange failed = stat(dispatcher);
+            for (int burst = 0; burst < 10 && failed.error == 0; burst++) {
+                assertThat(failed.answers).isEqualTo(1);
+                failed = stat(dispatcher);
+            }
+            assertThat(failed.error).isEqualTo(-Errno.EIO);
+            assertThat(metrics.delayed()).isZero();
+            broken.set(false);
+            MemoryExchange next = stat(dispatcher);
+            assertThat(metrics.delayed()).isEqualTo(1);
+            after(2 * SECOND);
+            answered(next);
+            assertThat(failed.answers).isEqualTo(1);
+        }
+    }
+
     /** All of a batch are out of their queues already. */
     @Test
     void turn_thatFails_isToldAndKeepsNoOther() throws InterruptedException {
@@ -390,7 +424,8 @@ class DelayedCallsTest {
 
     private Call asCall() {
         Call call = new Call(asked(Opcode.GETATTR, new byte[16], Message.NOTHING));
-        call.begin(clock.nanos());
+        call.begin();
+        call.beganNanos = clock.nanos();
         return call;
     }
 

@@ -12,8 +12,14 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.testing.FaultyFileSystem.Fault;
 import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.FaultyClock;
 import io.posixgateway.fuse.wire.Opcode;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +30,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 class FaultyFileSystemIT {
     /** What comes before most operations: broken last, so that the others are reached. */
     private static final Set<Opcode> FINDING = EnumSet.of(Opcode.LOOKUP, Opcode.GETATTR);
+
+    private static final int FAULTS = 100;
 
     /** How long the kernel believes names: across a whole test. */
     private static final long VALID_NANOS = 3_600_000_000_000L;
@@ -58,6 +66,42 @@ class FaultyFileSystemIT {
     private static void assertErrorsCounted(SessionMetrics metrics) {
         for (Opcode opcode : List.of(Opcode.READ, Opcode.MKDIR, Opcode.UNLINK, Opcode.SETXATTR, Opcode.FLUSH)) {
             assertThat(metrics.errors(opcode, Errno.EIO)).as(opcode.label()).isPositive();
+        }
+    }
+
+    /** More than there are threads: each of them costs the request that it befell. */
+    @EachTransport
+    void whatIsThrownOutsideTheFileSystemCostsARequestAndNoThread(TransportChoice transport) throws Exception {
+        FaultyClock clock = new FaultyClock();
+        try (MountedFileSystem mounted = MountedFileSystem.mount(
+                new MemoryFileSystem(64 << 20), MountedFileSystem.options(transport, false), clock)) {
+            Files.writeString(mounted.root().resolve("file"), "before");
+            clock.fail("pgw-", 0, FAULTS);
+            int failed = 0;
+            for (int i = 0; clock.left() > 0; i++) {
+                failed += fails(mounted.root().resolve("absent " + i)) ? 1 : 0;
+            }
+            assertThat(failed).isPositive();
+            assertThat(Files.readString(mounted.root().resolve("file"))).isEqualTo("before");
+            Files.writeString(mounted.root().resolve("file"), "after");
+            SessionMetrics metrics = mounted.session().metrics();
+            assertThat(FINDING.stream()
+                            .mapToLong(each -> metrics.errors(each, Errno.EIO))
+                            .sum())
+                    .isEqualTo(failed);
+        }
+    }
+
+    /** A look at what is not there. */
+    private static boolean fails(Path path) throws IOException {
+        try {
+            Files.readAttributes(path, BasicFileAttributes.class);
+            throw new AssertionError(path + " is there");
+        } catch (NoSuchFileException e) {
+            return false;
+        } catch (FileSystemException e) {
+            assertThat(e).hasMessageContaining("Input/output error");
+            return true;
         }
     }
 

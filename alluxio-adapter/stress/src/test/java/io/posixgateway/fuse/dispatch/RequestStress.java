@@ -57,6 +57,11 @@ public final class RequestStress {
         return new Dispatcher(new WaitingFileSystem(), exchange -> 0, METRICS, new DispatchOptions(false, threads));
     }
 
+    private static void take(Call call, long nanos) {
+        call.begin();
+        call.beganNanos = nanos;
+    }
+
     /** An interrupt comes while its request begins to wait. */
     @JCStressTest
     @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "The request sees it.")
@@ -67,7 +72,7 @@ public final class RequestStress {
         private final Call call = new Call(new TestExchange().ask(Opcode.FSYNC, 8, 0));
 
         public InterruptBesideBegin() {
-            call.begin(1);
+            take(call, 1);
         }
 
         @Actor
@@ -97,7 +102,7 @@ public final class RequestStress {
         private final Call call = new Call(exchange);
 
         public InterruptBesideEnd() {
-            call.begin(1);
+            take(call, 1);
             waiting.add(call);
         }
 
@@ -106,7 +111,7 @@ public final class RequestStress {
             waiting.remove(call);
             call.end();
             exchange.ask(Opcode.FSYNC, 10, 0);
-            call.begin(2);
+            take(call, 2);
         }
 
         @Actor
