@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -29,6 +30,11 @@ int pgw_device_clone(int fd) {
         return error;
     }
     return clone;
+}
+
+bool pgw_device_connected(int fd) {
+    struct pollfd device = {.fd = fd};
+    return poll(&device, 1, 0) == 0; /* else POLLERR, which is never asked for */
 }
 
 long pgw_device_read(int fd, void *into, size_t capacity) {

@@ -3,6 +3,7 @@
 #ifndef PGW_DEVICE_H
 #define PGW_DEVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,10 @@ int pgw_device_open(void);
 /* One more descriptor of the connection `fd` belongs to, with requests of its own. Gives it, or
  * -errno. */
 int pgw_device_clone(int fd);
+
+/* Whether the connection has not ended: it ends before the kernel gives its number to another. Does
+ * not wait. */
+bool pgw_device_connected(int fd);
 
 /*
  * Waits for a message. Returns its bytes; -EINTR when woken (pgw_wake.h), -ENODEV or -ECONNABORTED

@@ -215,6 +215,12 @@ static jint clone_device(JNIEnv *env, jclass owner, jint fd) {
     return pgw_device_clone(fd);
 }
 
+static jboolean is_connected(JNIEnv *env, jclass owner, jint fd) {
+    (void)env;
+    (void)owner;
+    return pgw_device_connected(fd) ? JNI_TRUE : JNI_FALSE;
+}
+
 static jint read_message(JNIEnv *env, jclass owner, jint fd, jlong into, jint capacity) {
     (void)env;
     (void)owner;
@@ -379,6 +385,7 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"seek", "(Ljava/io/FileDescriptor;JI)J", seek},
         {"openDevice", "()I", open_device},
         {"cloneDevice", "(I)I", clone_device},
+        {"isConnected", "(I)Z", is_connected},
         {"readMessage", "(IJI)I", read_message},
         {"writeMessage", "(IJ)I", write_message},
         {"writeThenRead", "(IJJI)I", write_then_read},

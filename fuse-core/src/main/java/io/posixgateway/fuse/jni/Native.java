@@ -78,6 +78,9 @@ public final class Native {
     /** One more descriptor of the same connection, with requests of its own. */
     public static native int cloneDevice(int fd);
 
+    /** Whether the connection has not ended; before its device number goes to another mount, it has. Does not wait. */
+    public static native boolean isConnected(int fd);
+
     /** Blocks for a message; its bytes. EINTR: woken. ENODEV or ECONNABORTED: the connection has ended. */
     public static native int readMessage(int fd, long into, int capacity);
 

@@ -43,6 +43,10 @@ public final class FuseSession implements AutoCloseable {
     private final KernelConnection kernelConnection;
     private final int poolThreads;
     private final @Nullable PersistentTransport kept;
+    private final Object descriptorLock = new Object();
+    /** The connection's descriptor may be another file's. Guarded by descriptorLock. */
+    private boolean descriptorClosed;
+
     private boolean closed;
 
     /** Makes the transport of a session. */
@@ -68,7 +72,7 @@ public final class FuseSession implements AutoCloseable {
                 metrics,
                 new DispatchOptions(options.readOnly(), options.poolThreads(), options.sourceName(), options.limit()));
         kernel.connect(transport, connection.fd());
-        kernelConnection = KernelConnection.of(connection);
+        kernelConnection = KernelConnection.of(connection, this::isConnected);
     }
 
     /** A transport that cannot be made takes the mount with it. */
@@ -347,8 +351,18 @@ public final class FuseSession implements AutoCloseable {
         transport.stop();
         dispatcher.close();
         transport.close();
+        synchronized (descriptorLock) {
+            descriptorClosed = true;
+        }
         if (kernel.disconnect()) {
             connection.close();
+        }
+    }
+
+    /** Not under the session's own lock, which its end holds while it waits. */
+    private boolean isConnected() {
+        synchronized (descriptorLock) {
+            return !descriptorClosed && Native.isConnected(connection.fd());
         }
     }
 
