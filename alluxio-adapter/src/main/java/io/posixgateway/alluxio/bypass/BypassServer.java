@@ -125,7 +125,7 @@ public final class BypassServer implements AutoCloseable {
         } else if (asked[Bypass.PROOF] < 0) {
             Bypass.tellDevices(connection, devices());
         } else {
-            BypassVolume volume = asked[Bypass.MAJOR] == 0 ? volumeOf(asked[Bypass.MINOR]) : null;
+            BypassVolume volume = asked[Bypass.MAJOR] == 0 ? volumeOf(volumes.get(), asked[Bypass.MINOR]) : null;
             if (volume == null) {
                 Bypass.tell(connection, BypassResult.FOREIGN.number());
                 strangers.increment();
@@ -136,7 +136,8 @@ public final class BypassServer implements AutoCloseable {
     }
 
     private long[] devices() {
-        List<BypassVolume> all = volumes.get();
+        List<BypassVolume> all =
+                volumes.get().stream().filter(BypassVolume::isConnected).toList();
         long[] pairs = new long[2 * all.size()];
         for (int i = 0; i < all.size(); i++) {
             pairs[2 * i] = all.get(i).device();
@@ -145,9 +146,10 @@ public final class BypassServer implements AutoCloseable {
         return pairs;
     }
 
-    private @Nullable BypassVolume volumeOf(long device) {
-        for (BypassVolume volume : volumes.get()) {
-            if (volume.device() == device) {
+    /** The one whose mount has this number now, which a file shown keeps from being another's; null: none. */
+    static @Nullable BypassVolume volumeOf(List<BypassVolume> volumes, long device) {
+        for (BypassVolume volume : volumes) {
+            if (volume.device() == device && volume.isConnected()) {
                 return volume;
             }
         }

@@ -42,6 +42,11 @@ public final class BypassEndpoint implements AutoCloseable {
     /** A volume as the server sees it. */
     private record Bypassed(ServedVolume volume, long device) implements BypassVolume {
         @Override
+        public boolean isConnected() {
+            return volume.session().kernelConnection().isConnected();
+        }
+
+        @Override
         public long leastBytes() {
             return volume.bypassBytes();
         }

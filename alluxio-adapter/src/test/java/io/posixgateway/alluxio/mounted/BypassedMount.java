@@ -58,6 +58,11 @@ final class BypassedMount implements AutoCloseable {
 
     private record Served(AlluxioFileSystem fs, long device, BypassCounts counts) implements BypassVolume {
         @Override
+        public boolean isConnected() {
+            return true;
+        }
+
+        @Override
         public long leastBytes() {
             return fs.bypassBytes();
         }
