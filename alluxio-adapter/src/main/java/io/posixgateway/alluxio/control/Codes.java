@@ -3,22 +3,19 @@ package io.posixgateway.alluxio.control;
 import io.grpc.Status;
 import io.posixgateway.alluxio.gateway.ServiceException;
 import io.posixgateway.alluxio.options.OptionException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import io.posixgateway.fuse.time.Supervised;
 
 /** The gRPC code of every failure. */
 final class Codes {
-    private static final Logger LOG = LoggerFactory.getLogger(Codes.class);
-
     private Codes() {}
 
     /** What nobody expected is INTERNAL and logged here; all else is told to the caller alone. */
-    static Status statusOf(Exception failure) {
+    static Status statusOf(Throwable failure) {
         if (failure instanceof OptionException) {
             return Status.INVALID_ARGUMENT.withDescription(failure.getMessage());
         }
         if (!(failure instanceof ServiceException known)) {
-            LOG.error("A control call failed unexpectedly", failure);
+            Supervised.failed("A control call", failure);
             return Status.INTERNAL.withDescription(failure.toString());
         }
         Status status =

@@ -1,8 +1,10 @@
 package io.posixgateway.alluxio.control;
 
 import com.google.protobuf.Message;
+import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.posixgateway.alluxio.control.LongCalls.Kind;
 import io.posixgateway.alluxio.control.proto.AccessLines;
 import io.posixgateway.alluxio.control.proto.AttachReply;
 import io.posixgateway.alluxio.control.proto.AttachRequest;
@@ -50,15 +52,20 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
-/** Each call of the control API: asks the service, turns answers into messages and failures into gRPC codes. */
+/**
+ * Each call of the control API: asks the service, turns answers into messages and failures into gRPC codes. What may wait is run on the
+ * threads of its kind.
+ */
 final class ControlCalls extends ControlGrpc.ControlImplBase {
     private static final long SHOWN_LISTING_NANOS = 1_000_000_000L;
 
     private final Gateway service;
     private final @Nullable Directories directories;
+    private final LongCalls longCalls;
 
     /** @param directories null: work on directories is not offered here */
-    ControlCalls(Gateway service, @Nullable Directories directories) {
+    ControlCalls(Gateway service, @Nullable Directories directories, LongCalls longCalls) {
+        this.longCalls = longCalls;
         this.service = service;
         this.directories = directories;
     }
@@ -71,12 +78,21 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
         T answer;
         try {
             answer = call.answer();
-        } catch (ServiceException | RuntimeException e) {
+        } catch (ServiceException | RuntimeException | Error e) {
             observer.onError(Codes.statusOf(e).asRuntimeException());
             return;
         }
         observer.onNext(answer);
         observer.onCompleted();
+    }
+
+    /** Runs a call that may wait; a caller that goes away meanwhile is no failure. */
+    private <T extends Message> void start(Kind kind, StreamObserver<T> observer, Call<T> call) {
+        ((ServerCallStreamObserver<T>) observer).setOnCancelHandler(() -> {});
+        if (!longCalls.start(kind, () -> run(observer, call))) {
+            observer.onError(
+                    Status.UNAVAILABLE.withDescription(LongCalls.busy(kind)).asRuntimeException());
+        }
     }
 
     @Override
@@ -91,14 +107,14 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void attach(AttachRequest request, StreamObserver<AttachReply> observer) {
-        run(observer, () -> AttachReply.newBuilder()
+        start(Kind.ATTACH, observer, () -> AttachReply.newBuilder()
                 .setSessionLine(service.attach(request).session().line())
                 .build());
     }
 
     @Override
     public void detach(DetachRequest request, StreamObserver<DetachReply> observer) {
-        run(observer, () -> {
+        start(Kind.DETACH, observer, () -> {
             service.detach(request.getVolume());
             return DetachReply.getDefaultInstance();
         });
@@ -142,7 +158,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     @Override
     public void warmup(WarmupRequest request, StreamObserver<WarmupProgress> observer) {
         WarmupCount count = new WarmupCount((ServerCallStreamObserver<WarmupProgress>) observer);
-        run(observer, () -> {
+        start(Kind.WARMUP, observer, () -> {
             ServedVolume volume = service.named(request.getVolume());
             if (request.getCheck()) {
                 volume.checkWarm(request.getPath(), count);
@@ -156,7 +172,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
     @Override
     public void sync(SyncRequest request, StreamObserver<SyncProgress> observer) {
         SyncReports reports = new SyncReports((ServerCallStreamObserver<SyncProgress>) observer);
-        run(observer, () -> {
+        start(Kind.SYNC, observer, () -> {
             service.named(request.getVolume()).sync(request.getPath(), reports);
             return reports.last();
         });
@@ -164,7 +180,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void pathInfo(PathInfoRequest request, StreamObserver<PathInfoReply> observer) {
-        run(observer, () -> {
+        start(Kind.PATH, observer, () -> {
             ServedVolume volume = service.named(request.getVolume());
             PathInfoReply.Builder reply = PathInfoReplies.of(
                     volume.inspect(request.getPath()),
@@ -217,14 +233,14 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void diagnose(DiagnoseRequest request, StreamObserver<DiagnoseReply> observer) {
-        run(observer, () -> DiagnoseReply.newBuilder()
+        start(Kind.DIAGNOSE, observer, () -> DiagnoseReply.newBuilder()
                 .putAllTexts(new SupportBundle(service).texts())
                 .build());
     }
 
     @Override
     public void invalidate(InvalidateRequest request, StreamObserver<InvalidateReply> observer) {
-        run(observer, () -> InvalidateReply.newBuilder()
+        start(Kind.INVALIDATE, observer, () -> InvalidateReply.newBuilder()
                 .setEntries(service.named(request.getVolume()).invalidate(request.getPath()))
                 .build());
     }
@@ -239,12 +255,15 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void drain(DrainRequest request, StreamObserver<DrainReply> observer) {
-        run(observer, () -> DrainReply.newBuilder().setVolumes(service.drain()).build());
+        start(Kind.DRAIN, observer, () -> DrainReply.newBuilder()
+                .setVolumes(service.drain())
+                .build());
     }
 
     @Override
     public void makeDirectory(DirectoryRequest request, StreamObserver<DirectoryReply> observer) {
-        run(
+        start(
+                Kind.DIRECTORY,
                 observer,
                 () -> changed(directories()
                         .make(request.getCluster(), request.getPath(), request.getMode(), request.getVolume())));
@@ -252,7 +271,8 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void removeDirectory(DirectoryRequest request, StreamObserver<DirectoryReply> observer) {
-        run(
+        start(
+                Kind.DIRECTORY,
                 observer,
                 () -> changed(directories()
                         .remove(request.getCluster(), request.getPath(), request.getRecursive(), request.getVolume())));
@@ -260,7 +280,8 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void renameDirectory(RenameDirectoryRequest request, StreamObserver<DirectoryReply> observer) {
-        run(
+        start(
+                Kind.DIRECTORY,
                 observer,
                 () -> changed(directories()
                         .rename(request.getCluster(), request.getPath(), request.getNewPath(), request.getVolume())));
@@ -268,7 +289,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void listDirectory(DirectoryRequest request, StreamObserver<ListDirectoryReply> observer) {
-        run(observer, () -> {
+        start(Kind.DIRECTORY, observer, () -> {
             ListDirectoryReply.Builder reply = ListDirectoryReply.newBuilder();
             for (Directories.Entry entry : directories().list(request.getCluster(), request.getPath())) {
                 reply.addEntries(ListDirectoryReply.Entry.newBuilder()

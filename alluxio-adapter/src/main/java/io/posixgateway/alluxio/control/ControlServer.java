@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Listens on the control socket: mode 0600, and peers other than root and our own user are hung up on.
  *
  * <p>The socket is bound under another name, made private, and then renamed, so that it is never open to others and a
- * successor takes the name over in one step. One event loop thread; calls run on a bounded pool.
+ * successor takes the name over in one step. One event loop thread; what is answered at once runs on a bounded pool, and other calls on
+ * the threads of their kind ({@link LongCalls}).
  */
 public final class ControlServer implements AutoCloseable {
     private static final int CALL_THREADS = 16;
@@ -33,6 +34,7 @@ public final class ControlServer implements AutoCloseable {
 
     private final Path socket;
     private final ThreadPoolExecutor calls;
+    private final LongCalls longCalls = new LongCalls();
     private final EventLoopGroup loop;
     private final Server server;
     private final Path unbound;
@@ -61,7 +63,7 @@ public final class ControlServer implements AutoCloseable {
                 .withChildOption(ChannelOption.SO_KEEPALIVE, null)
                 .executor(calls)
                 .maxInboundMessageSize(1 << 20)
-                .addService(new ControlCalls(service, directories))
+                .addService(new ControlCalls(service, directories, longCalls))
                 .build();
     }
 
@@ -71,7 +73,7 @@ public final class ControlServer implements AutoCloseable {
         return channel;
     }
 
-    private static Thread thread(Runnable task) {
+    static Thread thread(Runnable task) {
         Thread thread = new Thread(task, "control");
         thread.setDaemon(true);
         return thread;
@@ -102,6 +104,7 @@ public final class ControlServer implements AutoCloseable {
             Thread.currentThread().interrupt();
             server.shutdownNow();
         }
+        longCalls.close();
         calls.shutdown();
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
     }
