@@ -3,13 +3,10 @@ package io.posixgateway.alluxio.gateway;
 import io.posixgateway.alluxio.gateway.ServiceException.Kind;
 import io.posixgateway.fuse.dispatch.RequestRecord;
 import io.posixgateway.fuse.session.FuseSession;
-import java.io.BufferedWriter;
+import io.posixgateway.fuse.time.Supervised;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -23,13 +20,12 @@ import org.slf4j.LoggerFactory;
  * nothing for it.
  *
  * <p>The thread that answers a request puts a record into a bounded queue per reader and goes on; when a reader is too slow,
- * records are dropped and counted. Switching is guarded by this.
+ * records are dropped and counted. A file that cannot be written is tried again for as long as it is wanted. Switching is guarded by this.
  */
 public final class AccessLog implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AccessLog.class);
     private static final int QUEUE = 16 << 10;
     private static final int MAX_FOLLOWERS = 8;
-    private static final long MAX_BYTES = 64L << 20;
     private static final long PAUSE_MILLIS = 100;
 
     private final FuseSession session;
@@ -117,7 +113,7 @@ public final class AccessLog implements AutoCloseable {
                 if (folder != null) {
                     Files.createDirectories(folder);
                 }
-                writer = new Writer(Writer.open(file));
+                writer = new Writer();
             } catch (IOException e) {
                 throw new ServiceException(
                         Kind.PRECONDITION,
@@ -131,11 +127,6 @@ public final class AccessLog implements AutoCloseable {
             now.end();
         }
         return file;
-    }
-
-    /** Is it written to the file? */
-    public synchronized boolean on() {
-        return writer != null;
     }
 
     /** Lines lost so far. */
@@ -154,25 +145,17 @@ public final class AccessLog implements AutoCloseable {
         }
     }
 
-    /** Writes to the file, on a thread of its own; begins a new one at 64 MiB and keeps one old one. */
+    /** Writes to the file, on a thread of its own. */
     private final class Writer implements Runnable {
         private final AccessQueue queue = new AccessQueue(QUEUE);
-        private final Thread thread = new Thread(this, "access-log");
-        private BufferedWriter out;
-        private long bytes;
+        private final AccessLogFile out = new AccessLogFile(file, queue);
         private volatile boolean ending;
 
-        Writer(BufferedWriter out) throws IOException {
-            this.out = out;
-            this.bytes = Files.size(file);
+        Writer() throws IOException {
+            Thread thread = new Thread(this, "access-log");
             thread.setDaemon(true);
             thread.start();
             add(queue);
-        }
-
-        static BufferedWriter open(Path file) throws IOException {
-            return Files.newBufferedWriter(
-                    file, StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
 
         void end() {
@@ -184,47 +167,14 @@ public final class AccessLog implements AutoCloseable {
         public void run() {
             try {
                 while (!ending) {
-                    drain();
+                    Supervised.run("Writing the access log", out::drain);
                     Thread.sleep(PAUSE_MILLIS);
                 }
-                drain();
-            } catch (IOException e) {
-                LOG.warn("The access log {} ends: {}", file, e.toString());
-                remove(queue);
+                out.drain();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } finally {
-                closeQuietly();
-            }
-        }
-
-        private void drain() throws IOException {
-            RequestRecord record = queue.poll();
-            while (record != null) {
-                String line = AccessLine.of(record);
-                out.write(line);
-                out.write('\n');
-                bytes += line.length() + 1;
-                if (bytes > MAX_BYTES) {
-                    rotate();
-                }
-                record = queue.poll();
-            }
-            out.flush();
-        }
-
-        private void rotate() throws IOException {
-            out.close();
-            Files.move(file, file.resolveSibling(file.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
-            out = open(file);
-            bytes = 0;
-        }
-
-        private void closeQuietly() {
-            try {
-                out.close();
-            } catch (IOException e) {
-                LOG.debug("Closing {}: {}", file, e.toString());
+                droppedBefore.addAndGet(out.close());
             }
         }
     }

@@ -220,7 +220,7 @@ public enum GatewayMetric {
     ACCESS_DROPPED(
             Type.COUNTER,
             "access_log_dropped_lines",
-            "Lines of the access log that were dropped because the reader was too slow.",
+            "Lines of the access log that were dropped because the reader was too slow or its file not writable.",
             Scope.VOLUME),
     BYPASS_OPENS(
             Type.COUNTER,
