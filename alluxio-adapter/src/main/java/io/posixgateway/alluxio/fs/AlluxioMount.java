@@ -182,6 +182,9 @@ public final class AlluxioMount {
     }
 
     private static StoreException explained(AlluxioOptions alluxio, StoreException failure) {
+        if (failure.isOfThisNode()) {
+            return failure;
+        }
         String where = alluxio.masters().isEmpty() ? "of alluxio-site.properties" : alluxio.masters();
         String text =
                 switch (failure.errno()) {

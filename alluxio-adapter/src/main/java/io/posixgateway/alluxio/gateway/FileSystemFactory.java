@@ -331,7 +331,14 @@ public final class FileSystemFactory {
     }
 
     private static ServiceException failure(StoreException e) {
-        return new ServiceException(kindOf(e.errno()), String.valueOf(e.getMessage()), e);
+        String advice = e.isOfThisNode() ? "; check the disk of the spool folder on this node" : "";
+        return new ServiceException(kindOf(e), e.getMessage() + advice, e);
+    }
+
+    /** The same of a failure: a disk of this node that fails does so again, whoever retries. */
+    static Kind kindOf(StoreException failure) {
+        Kind kind = kindOf(failure.errno());
+        return failure.isOfThisNode() && kind == Kind.UNAVAILABLE ? Kind.PRECONDITION : kind;
     }
 
     /** What an errno of work on a path means to a caller of the service. */

@@ -201,7 +201,7 @@ public final class ServedVolume {
         } catch (TreeException e) {
             throw Directories.failure(e);
         } catch (StoreException e) {
-            throw new ServiceException(FileSystemFactory.kindOf(e.errno()), String.valueOf(e.getMessage()), e);
+            throw new ServiceException(FileSystemFactory.kindOf(e), String.valueOf(e.getMessage()), e);
         }
     }
 

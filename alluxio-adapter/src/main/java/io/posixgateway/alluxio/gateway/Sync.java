@@ -92,7 +92,7 @@ public final class Sync {
         StoreException failure = end;
         if (failure != null) {
             throw new ServiceException(
-                    FileSystemFactory.kindOf(failure.errno()),
+                    FileSystemFactory.kindOf(failure),
                     state.path + " could not be compared: " + failure.getMessage(),
                     failure);
         }

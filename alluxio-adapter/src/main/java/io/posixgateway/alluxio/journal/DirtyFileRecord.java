@@ -355,6 +355,6 @@ public final class DirtyFileRecord {
 
     private static StoreException failure(Path file, IOException e) {
         int errno = DiskErrno.takesNothing(e) ? DiskErrno.of(e) : Errno.EIO;
-        return new StoreException(errno, "The record " + file + ": " + e, e);
+        return StoreException.ofThisNode(errno, "The record " + file + ": " + e, e);
     }
 }

@@ -151,7 +151,7 @@ public final class NodeIdRemapLog {
         try {
             append(node, fileId);
         } catch (IOException e) {
-            throw new StoreException(
+            throw StoreException.ofThisNode(
                     DiskErrno.takesNothing(e) ? DiskErrno.of(e) : Errno.EIO,
                     "Writing the log of node ids failed: " + e,
                     e);
@@ -193,7 +193,7 @@ public final class NodeIdRemapLog {
             there.setLength(0);
             endBytes = 0;
         } catch (IOException e) {
-            throw new StoreException(Errno.EIO, "Emptying the log of node ids failed: " + e, e);
+            throw StoreException.ofThisNode(Errno.EIO, "Emptying the log of node ids failed: " + e, e);
         }
     }
 

@@ -69,7 +69,7 @@ public final class VolumeStateDir implements AutoCloseable {
             throw new StoreException(Errno.EPERM, "The volume's state folder " + e.getMessage(), e);
         } catch (IOException e) {
             close(lock);
-            throw new StoreException(
+            throw StoreException.ofThisNode(
                     Errno.EPERM, "The volume's state folder " + path + " cannot be used (" + e + ")" + advice(e), e);
         } catch (StoreException e) {
             close(lock);

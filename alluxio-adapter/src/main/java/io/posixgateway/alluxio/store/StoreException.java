@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.store;
 import io.posixgateway.fuse.spi.Errno;
 import org.jspecify.annotations.Nullable;
 
-/** Alluxio refused or did not answer. Carries the errno to give to the program. */
+/** Alluxio, or this node, refused or did not answer. Carries the errno to give to the program. */
 public final class StoreException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -14,7 +14,8 @@ public final class StoreException extends Exception {
         ANSWER,
         UNANSWERED,
         SILENCE,
-        LOGIN_REFUSED
+        LOGIN_REFUSED,
+        THIS_NODE
     }
 
     /** @param errno positive, of {@link io.posixgateway.fuse.spi.Errno} */
@@ -46,6 +47,16 @@ public final class StoreException extends Exception {
     /** True if Alluxio did not accept who calls, whatever the path. */
     public boolean isLoginRefused() {
         return kind == Kind.LOGIN_REFUSED;
+    }
+
+    /** A disk of this node failed, or takes nothing: neither Alluxio nor time is the cause. */
+    public static StoreException ofThisNode(int errno, String message, Throwable cause) {
+        return new StoreException(errno, message, cause, Kind.THIS_NODE);
+    }
+
+    /** Was it a disk of this node, and not Alluxio? */
+    public boolean isOfThisNode() {
+        return kind == Kind.THIS_NODE;
     }
 
     /** Did somebody not answer in time, who may only be slow? */

@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -129,6 +130,8 @@ public final class SpoolFolder {
             return all.stream()
                     .filter(file -> file.toString().endsWith(DirtyFileRecord.SUFFIX))
                     .toList();
+        } catch (UncheckedIOException e) {
+            throw failure(folder + " cannot be listed", new IOException(e));
         } catch (IOException e) {
             throw failure(folder + " cannot be listed", e);
         }
@@ -337,6 +340,6 @@ public final class SpoolFolder {
     static StoreException failure(String what, IOException e) {
         int errno = DiskErrno.of(e);
         boolean told = errno == Errno.ENOSPC || errno == Errno.EFBIG || errno == Errno.EROFS;
-        return new StoreException(told ? errno : Errno.EIO, what + ": " + e, e);
+        return StoreException.ofThisNode(told ? errno : Errno.EIO, what + ": " + e, e);
     }
 }

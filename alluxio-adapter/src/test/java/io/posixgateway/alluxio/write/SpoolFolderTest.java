@@ -43,6 +43,17 @@ class SpoolFolderTest {
         assertThat(path).isEmptyDirectory();
     }
 
+    /** Alluxio may answer: whoever waits for it waits for nothing. */
+    @Test
+    void records_ofAFolderThatCannotBeListed_failAsThisNodes(@TempDir Path parent) throws Exception {
+        Path noFolder = Files.createFile(parent.resolve("spool"));
+        SpoolFolder folder = new SpoolFolder(noFolder, 1000, 0, true, Clock.system());
+        assertThatThrownBy(folder::records)
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.isOfThisNode()).isTrue())
+                .hasMessageContaining(noFolder + " cannot be listed");
+    }
+
     /** Whoever can replace a spool file says what is uploaded. */
     @Test
     void make_othersMayWriteThereOrAbove_isRefused(@TempDir Path parent) throws Exception {
