@@ -13,6 +13,8 @@ import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -27,6 +29,7 @@ class HungRecoveryTest {
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
     private final CountDownLatch never = new CountDownLatch(1);
     private final CountDownLatch hangs = new CountDownLatch(1);
+    private final List<MemoryMount> mounts = new ArrayList<>();
     private final Path folder;
 
     HungRecoveryTest(@TempDir Path folder) {
@@ -34,8 +37,11 @@ class HungRecoveryTest {
     }
 
     @AfterEach
-    void letGo() {
+    void end() throws Exception {
         never.countDown();
+        for (MemoryMount mount : mounts) {
+            isOver(mount::close);
+        }
     }
 
     private void hangForGood() {
@@ -52,6 +58,7 @@ class HungRecoveryTest {
     /** Of what a process left that was killed in a rename over a file. */
     private MemoryMount recovering(StoreCall call) throws InterruptedException {
         MemoryMount killed = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("first"), null);
+        mounts.add(killed);
         killed.write("/file", "file");
         killed.write("/target", "target");
         killed.faults().on(StoreCall.RENAME).before(() -> killed.killAfter(0, true, folder.resolve("left")));
@@ -63,12 +70,17 @@ class HungRecoveryTest {
             }
         });
         MemoryMount next = MemoryMount.of(client).openPersistent(folder.resolve("next"), killed);
+        mounts.add(next);
         assertThat(hangs.await(60, TimeUnit.SECONDS)).isTrue();
         return next;
     }
 
     private void ends(MemoryMount mount) throws Exception {
-        AsyncCall closing = AsyncCall.start(() -> mount.fileSystem().close());
+        isOver(() -> mount.fileSystem().close());
+    }
+
+    private void isOver(Runnable end) throws Exception {
+        AsyncCall closing = AsyncCall.start(end::run);
         Eventually.holds("it ends", () -> {
             cluster.clock().advance(Duration.ofSeconds(5));
             return closing.isDone();

@@ -31,6 +31,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
@@ -38,11 +40,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What runs on a node: a real keeper, and a real {@code posix-gateway serve} that can be killed and started again. Everything
- * it made is gone after {@link #close}.
+ * it made is gone after {@link #close}, and its mounts are when this JVM ends.
  */
 public final class Node implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final String LEADING = "Leading: taking over";
+    /** Of all nodes; those that end when this JVM does would be served by nobody. */
+    private static final Set<Path> MOUNTED = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> MOUNTED.forEach(Node::discard)));
+    }
 
     private final Path folder;
     private final String javaOptions;
@@ -360,6 +368,7 @@ public final class Node implements AutoCloseable {
     public Path mount(String volume) throws IOException {
         Path target = Files.createDirectories(folder.resolve("mnt-" + volume));
         mounts.add(target);
+        MOUNTED.add(target);
         JsonObject question = new JsonObject();
         question.addProperty("op", "mount");
         question.addProperty("id", volume);
@@ -450,6 +459,15 @@ public final class Node implements AutoCloseable {
         http.close();
         for (Path mount : mounts) {
             Mounts.discard(mount);
+            MOUNTED.remove(mount);
+        }
+    }
+
+    private static void discard(Path mount) {
+        try {
+            Mounts.discard(mount);
+        } catch (IOException e) {
+            System.err.println("mount " + mount + " stays: " + e);
         }
     }
 }

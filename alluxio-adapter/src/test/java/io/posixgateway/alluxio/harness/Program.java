@@ -8,16 +8,28 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** A program that a test runs as a process of its own; its output goes to a file. Ended with the test, whatever happens. */
+/**
+ * A program that a test runs as a process of its own; its output goes to a file. Ended with the test, whatever happens, and with this JVM,
+ * unless that is killed.
+ */
 public final class Program implements AutoCloseable {
+    private static final Set<Process> STARTED = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> STARTED.forEach(Process::destroyForcibly)));
+    }
+
     private final Process process;
     private final Path output;
 
     private Program(Process process, Path output) {
         this.process = process;
         this.output = output;
+        STARTED.add(process);
     }
 
     /** Starts it; standard output and error go together into a new file in the folder. */
