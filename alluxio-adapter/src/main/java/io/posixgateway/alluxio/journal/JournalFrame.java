@@ -5,11 +5,12 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
- * One record of a {@link Journal}. Its head means the same in every version, so that one which does not understand the rest keeps it, and
- * knows what it is about.
+ * One record of a {@link Journal}, or of another file to which is only appended. Its head means the same in every version, so that one which
+ * does not understand the rest keeps it, and knows what it is about.
  *
  * <pre>
  *   0 magic  4 length of the payload  8 CRC32C of all the rest  12 kind  14 version  15 least version that may ignore it
@@ -18,8 +19,9 @@ import java.util.zip.CRC32C;
  *
  * @param payload never changed
  */
-record JournalFrame(int kind, int version, int least, long id, long removes, Subject subject, ByteBuffer payload) {
-    static final int HEAD_BYTES = 48;
+public record JournalFrame(
+        int kind, int version, int least, long id, long removes, Subject subject, ByteBuffer payload) {
+    public static final int HEAD_BYTES = 48;
 
     /** "PGWJ". Where a record is damaged, the next one is found by it. */
     private static final int MAGIC = 0x5047574A;
@@ -35,8 +37,8 @@ record JournalFrame(int kind, int version, int least, long id, long removes, Sub
      * @param node that the kernel knows it by; 0: not known, or none
      * @param fileId Alluxio's; 0: the same
      */
-    record Subject(long node, long fileId) {
-        static final Subject NONE = new Subject(0, 0);
+    public record Subject(long node, long fileId) {
+        public static final Subject NONE = new Subject(0, 0);
     }
 
     /**
@@ -76,11 +78,11 @@ record JournalFrame(int kind, int version, int least, long id, long removes, Sub
         return left.hasRemaining() ? List.of() : texts;
     }
 
-    int lengthBytes() {
+    public int lengthBytes() {
         return HEAD_BYTES + payload.remaining();
     }
 
-    void putInto(ByteBuffer target) {
+    public void putInto(ByteBuffer target) {
         ByteBuffer bytes = target.slice().limit(lengthBytes());
         bytes.putInt(MAGIC).putInt(payload.remaining()).putInt(0);
         bytes.putShort((short) kind).put((byte) version).put((byte) least);
@@ -126,6 +128,26 @@ record JournalFrame(int kind, int version, int least, long id, long removes, Sub
             end = bytes.limit();
         }
         return new Scan(frames, damaged, end);
+    }
+
+    /**
+     * Calls for each whole record, in order, and passes over all else.
+     *
+     * @return where the last one ends
+     */
+    public static int visit(ByteBuffer bytes, Consumer<JournalFrame> visitor) {
+        int end = 0;
+        for (int at = 0; at < bytes.limit(); ) {
+            if (isWhole(bytes, at)) {
+                JournalFrame frame = decode(bytes, at);
+                visitor.accept(frame);
+                at += frame.lengthBytes();
+                end = at;
+            } else {
+                at++;
+            }
+        }
+        return end;
     }
 
     private static boolean isWhole(ByteBuffer bytes, int at) {

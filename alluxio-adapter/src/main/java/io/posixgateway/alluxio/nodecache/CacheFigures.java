@@ -1,0 +1,24 @@
+package io.posixgateway.alluxio.nodecache;
+
+/**
+ * Numbers of a cache, each read by itself.
+ *
+ * @param hits reads of this volume that the cache answered
+ * @param misses reads of this volume that Alluxio answered, of files that the cache could hold
+ * @param hitBytes what the hits read
+ * @param bytes of all pieces in the folder
+ * @param limitBytes of that
+ * @param evicted pieces that others took the place of
+ * @param dropped pieces that were damaged or missing
+ * @param faults failures of the disk
+ */
+public record CacheFigures(
+        long hits,
+        long misses,
+        long hitBytes,
+        long bytes,
+        long limitBytes,
+        long pieces,
+        long evicted,
+        long dropped,
+        long faults) {}

@@ -1,0 +1,46 @@
+package io.posixgateway.alluxio.nodecache;
+
+import java.io.Closeable;
+import java.io.FileDescriptor;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * The files below one folder, by names relative to it with {@code /} between their parts; so that a test can have the disk fail. Any
+ * thread; waits for the disk.
+ */
+public interface FolderDisk {
+    /** A file that is read, also after its name is gone. */
+    interface Opened extends Closeable {
+        /** Fills the buffer from this offset on; fewer bytes at the end of the file. */
+        int read(long offset, ByteBuffer into) throws IOException;
+
+        FileDescriptor descriptor();
+    }
+
+    /** @throws java.nio.file.NoSuchFileException it is not there */
+    Opened open(String name) throws IOException;
+
+    /** All of it; a mapping, so that a long one takes no memory. Empty where there is none. */
+    ByteBuffer map(String name) throws IOException;
+
+    /**
+     * Makes the file, or replaces its content.
+     *
+     * @param syncs does it wait until the disk has it?
+     */
+    void write(String name, List<ByteBuffer> parts, boolean syncs) throws IOException;
+
+    /** Makes the file if need be. */
+    void append(String name, ByteBuffer bytes) throws IOException;
+
+    /** Replaces what is there, and makes the folder that it lies in. */
+    void rename(String from, String to) throws IOException;
+
+    /** Of a file that may be missing. */
+    void delete(String name) throws IOException;
+
+    /** Of a folder that may be missing, with all that is in it; makes it anew. */
+    void empty(String folder) throws IOException;
+}

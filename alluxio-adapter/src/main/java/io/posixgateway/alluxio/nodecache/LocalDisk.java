@@ -1,0 +1,180 @@
+package io.posixgateway.alluxio.nodecache;
+
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A folder of the node. What it makes is for its user alone. */
+final class LocalDisk implements FolderDisk {
+    private static final FileAttribute<?> OWN_FILE =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+    private static final FileAttribute<?> OWN_FOLDER =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    private static final Set<OpenOption> REPLACE = Set.of(
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            LinkOption.NOFOLLOW_LINKS);
+    private static final Set<OpenOption> APPEND =
+            Set.of(StandardOpenOption.CREATE, StandardOpenOption.APPEND, LinkOption.NOFOLLOW_LINKS);
+
+    private final Path root;
+
+    /** @param root is there */
+    LocalDisk(Path root) {
+        this.root = root;
+    }
+
+    private record LocalFile(FileInputStream stream, FileChannel channel) implements Opened {
+        @Override
+        public int read(long offset, ByteBuffer into) throws IOException {
+            int start = into.position();
+            while (into.hasRemaining()) {
+                if (channel.read(into, offset + into.position() - start) <= 0) {
+                    break;
+                }
+            }
+            return into.position() - start;
+        }
+
+        @Override
+        public FileDescriptor descriptor() {
+            try {
+                return stream.getFD();
+            } catch (IOException e) {
+                throw new IllegalStateException("the file is closed", e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            stream.close();
+        }
+    }
+
+    @Override
+    public Opened open(String name) throws IOException {
+        Path path = root.resolve(name);
+        try {
+            FileInputStream stream = new FileInputStream(path.toFile());
+            return new LocalFile(stream, stream.getChannel());
+        } catch (java.io.FileNotFoundException e) {
+            if (Files.notExists(path)) {
+                throw new NoSuchFileException(name);
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public ByteBuffer map(String name) throws IOException {
+        try (FileChannel channel = FileChannel.open(root.resolve(name))) {
+            return channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+        } catch (NoSuchFileException missing) {
+            return ByteBuffer.allocate(0);
+        }
+    }
+
+    @Override
+    public void write(String name, List<ByteBuffer> parts, boolean syncs) throws IOException {
+        try (FileChannel channel = FileChannel.open(root.resolve(name), REPLACE, OWN_FILE)) {
+            for (ByteBuffer part : parts) {
+                writeAll(channel, part);
+            }
+            if (syncs) {
+                channel.force(false);
+            }
+        }
+    }
+
+    private static void writeAll(FileChannel channel, ByteBuffer bytes) throws IOException {
+        ByteBuffer left = bytes.duplicate();
+        while (left.hasRemaining()) {
+            channel.write(left);
+        }
+    }
+
+    @Override
+    public void append(String name, ByteBuffer bytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(root.resolve(name), APPEND, OWN_FILE)) {
+            writeAll(channel, bytes);
+        }
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+        try {
+            move(from, to);
+        } catch (NoSuchFileException e) {
+            makeFolder(root.resolve(to).getParent());
+            move(from, to);
+        }
+    }
+
+    private void move(String from, String to) throws IOException {
+        Files.move(
+                root.resolve(from),
+                root.resolve(to),
+                StandardCopyOption.ATOMIC_MOVE,
+                StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** Below the root, which is not made anew: the lock is on the one that was there. */
+    private void makeFolder(@Nullable Path folder) throws IOException {
+        if (folder == null || folder.equals(root) || Files.exists(folder)) {
+            return;
+        }
+        makeFolder(folder.getParent());
+        try {
+            Files.createDirectory(folder, OWN_FOLDER);
+        } catch (java.nio.file.FileAlreadyExistsException other) {
+            return;
+        }
+    }
+
+    @Override
+    public void delete(String name) throws IOException {
+        Files.deleteIfExists(root.resolve(name));
+    }
+
+    @Override
+    public void empty(String folder) throws IOException {
+        Path top = root.resolve(folder);
+        if (Files.exists(top, LinkOption.NOFOLLOW_LINKS)) {
+            Files.walkFileTree(top, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                    Files.deleteIfExists(file);
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path left, @Nullable IOException failure) throws IOException {
+                    if (failure != null) {
+                        throw failure;
+                    }
+                    Files.deleteIfExists(left);
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        }
+        makeFolder(top);
+    }
+}

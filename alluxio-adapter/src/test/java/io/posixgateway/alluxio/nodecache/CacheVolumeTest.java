@@ -1,0 +1,248 @@
+package io.posixgateway.alluxio.nodecache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.store.ManualClock;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CacheVolumeTest {
+    private static final int PART = 128 << 10;
+    private static final int LONG = CacheKey.PIECE_BYTES + 3 * PART + 17;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private final TestHost host = new TestHost();
+    private final TestBuffers buffers = new TestBuffers();
+    private final byte[] content = new byte[LONG];
+    private CacheVolume volume;
+    private @Nullable Tenant tenant = new Tenant(3);
+
+    /** Does later what a test says. */
+    private static final class TestHost implements CacheVolume.Host {
+        private final Queue<Runnable> work = new ArrayDeque<>();
+        private @Nullable NodeCache cache;
+        private boolean ready = true;
+        private boolean closed;
+
+        @Override
+        public NodeCache cache() {
+            return Objects.requireNonNull(cache);
+        }
+
+        @Override
+        public boolean isReady(boolean mayWait) {
+            return ready;
+        }
+
+        @Override
+        public boolean later(Runnable next) {
+            return !closed && work.add(next);
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+
+        void work() {
+            while (!work.isEmpty()) {
+                work.remove().run();
+            }
+        }
+    }
+
+    /** Memory that is used again, as that of the gateway is. */
+    private static final class TestBuffers implements CacheVolume.Buffers {
+        private final Queue<ByteBuffer> free = new ArrayDeque<>();
+        private int left = 16;
+        private int taken;
+
+        @Override
+        public @Nullable ByteBuffer take(int bytes) {
+            if (left == 0) {
+                return null;
+            }
+            left--;
+            taken++;
+            ByteBuffer before = free.poll();
+            return before == null ? ByteBuffer.allocate(1 << 20) : before;
+        }
+
+        @Override
+        public void give(ByteBuffer buffer) {
+            assertThat(buffer.limit()).as("as it was taken").isEqualTo(buffer.capacity());
+            left++;
+            taken--;
+            free.add(buffer);
+        }
+    }
+
+    @BeforeEach
+    void open() {
+        new Random(1).nextBytes(content);
+        host.cache = new NodeCache(
+                new LocalDisk(folder), new Outage("a folder", new ManualClock()), 1 << 30, 1000, Runnable::run);
+        host.cache.load();
+        volume = new CacheVolume(host, () -> tenant, buffers);
+    }
+
+    private CachedFile file(long id) {
+        return Objects.requireNonNull(volume.open(id, LONG, 1, true));
+    }
+
+    private void keep(CachedFile file, int from, int to) {
+        file.keep(from, ByteBuffer.wrap(content, from, to - from));
+    }
+
+    private void keepAll(CachedFile file) {
+        for (int at = 0; at < LONG; at += PART) {
+            keep(file, at, Math.min(LONG, at + PART));
+        }
+    }
+
+    private byte @Nullable [] read(CachedFile file, int from, int to) {
+        ByteBuffer into = ByteBuffer.allocate(to - from);
+        int count = file.read(from, into, true);
+        assertThat(count).isEqualTo(count < 0 ? -1 : into.position());
+        return count < 0 ? null : java.util.Arrays.copyOf(into.array(), count);
+    }
+
+    private byte[] expected(int from, int to) {
+        return java.util.Arrays.copyOfRange(content, from, to);
+    }
+
+    @Test
+    void partsInAnyOrder_makeWholePieces_thatAreReadAcrossTheirBorder() {
+        CachedFile file = file(7);
+        for (int at = LONG / PART * PART; at >= 0; at -= PART) {
+            keep(file, at, Math.min(LONG, at + PART));
+        }
+        assertThat(read(file, 0, PART)).as("not written yet").isNull();
+        host.work();
+
+        int border = CacheKey.PIECE_BYTES;
+        assertThat(read(file, border - 100, border + 100)).isEqualTo(expected(border - 100, border + 100));
+        assertThat(read(file, LONG - 10, LONG + 10)).isEqualTo(expected(LONG - 10, LONG));
+        assertThat(read(file, LONG, LONG + 10)).isEmpty();
+        assertThat(buffers.taken).isZero();
+        assertThat(volume.figures().hits()).isEqualTo(3);
+    }
+
+    @Test
+    void pieceOfWhichAPartIsMissing_isNotThere() {
+        CachedFile file = file(7);
+        keep(file, 0, 3 * PART);
+        keep(file, 3 * PART + 1, CacheKey.PIECE_BYTES);
+        host.work();
+        assertThat(read(file, 0, PART)).isNull();
+
+        keep(file, 2 * PART, 4 * PART);
+        host.work();
+        assertThat(read(file, 0, CacheKey.PIECE_BYTES)).isEqualTo(expected(0, CacheKey.PIECE_BYTES));
+    }
+
+    /** Its memory must not be used again while it waits to be written. */
+    @Test
+    void wholePieceThatIsNotWrittenYet_isNeitherGivenUpNorOverwritten_whereMemoryIsShort() {
+        buffers.left = 6;
+        CachedFile file = file(7);
+        keepAll(file);
+        CachedFile other = file(8);
+        new Random(2).nextBytes(content);
+        keepAll(other);
+        new Random(1).nextBytes(content);
+        host.work();
+
+        assertThat(read(file, 0, LONG)).isEqualTo(content);
+        assertThat(buffers.taken).isLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void whereMemoryIsShort_whatWasNotReadForLongestIsGivenUp() {
+        buffers.left = 6;
+        CachedFile old = file(7);
+        keep(old, 0, PART);
+        keep(old, 1 << 20, (1 << 20) + PART);
+
+        CachedFile file = file(8);
+        keepAll(file);
+        host.work();
+
+        assertThat(read(file, 0, LONG)).isEqualTo(content);
+        keep(old, PART, 1 << 20);
+        volume.close();
+        assertThat(buffers.taken).isZero();
+    }
+
+    @Test
+    void closedVolume_givesItsMemoryBack() {
+        CachedFile file = file(7);
+        keep(file, 0, PART);
+        keepAll(file(8));
+        volume.close();
+        host.work();
+
+        assertThat(buffers.taken).isZero();
+    }
+
+    @Test
+    void reader_keepsItsPiecesFromEviction_untilItIsClosed() {
+        CachedFile file = file(7);
+        keepAll(file);
+        host.work();
+        assertThat(read(file, 0, 10)).isNotNull();
+
+        Piece piece = Objects.requireNonNull(host.cache().pin(new CacheKey(new Tenant(3), 7, LONG, 1), 0));
+        assertThat(piece.pins).isEqualTo(2);
+        file.close();
+        assertThat(piece.pins).isEqualTo(1);
+        assertThat(read(file, 0, 10)).as("a late reader of a closed handle").isNull();
+        assertThat(piece.pins).isEqualTo(1);
+    }
+
+    @Test
+    void withoutAnIdentity_orTheFolder_nothingIsUsed() throws StoreException {
+        assertThat(volume.open(7, LONG, 1, false)).as("nobody asked yet").isNull();
+        assertThat(volume.open(7, LONG, 1, true)).isNotNull();
+        assertThat(volume.open(7, LONG, 1, false)).isNotNull();
+        assertThat(volume.open(7, 0, 1, true)).as("an empty file").isNull();
+        volume.forgetTenant();
+        tenant = null;
+        assertThat(volume.open(7, LONG, 1, true)).isNull();
+        tenant = new Tenant(4);
+        host.ready = false;
+        assertThat(volume.open(7, LONG, 1, true)).isNull();
+
+        host.ready = true;
+        CacheVolume away = new CacheVolume(
+                host,
+                () -> {
+                    throw new StoreException(Errno.EIO, "away", null);
+                },
+                buffers);
+        assertThat(away.open(7, LONG, 1, true)).isNull();
+    }
+
+    @Test
+    void volumeOfAnotherTenant_findsNothing() {
+        keepAll(file(7));
+        host.work();
+
+        tenant = new Tenant(4);
+        volume.forgetTenant();
+
+        assertThat(read(file(7), 0, 10)).isNull();
+    }
+}

@@ -1,0 +1,322 @@
+package io.posixgateway.alluxio.nodecache;
+
+import static io.posixgateway.alluxio.nodecache.FillingProcess.content;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.posixgateway.alluxio.store.ManualClock;
+import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NodeCacheTest {
+    private static final Tenant TENANT = new Tenant(5);
+    private static final int SMALL = 10_000;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private final ManualClock clock = new ManualClock();
+    private FaultyDisk disk;
+    private NodeCache cache;
+
+    @BeforeEach
+    void open() {
+        disk = new FaultyDisk(new LocalDisk(folder));
+        cache = opened(100 * SMALL);
+    }
+
+    private NodeCache opened(long limitBytes) {
+        NodeCache made =
+                new NodeCache(disk, new Outage(folder.toString(), clock), limitBytes, 1_000_000, Runnable::run);
+        made.load();
+        return made;
+    }
+
+    private static CacheKey file(long id) {
+        return new CacheKey(TENANT, id, SMALL, 1_000);
+    }
+
+    private static void keep(NodeCache cache, CacheKey file, int piece) {
+        cache.keep(file, piece, List.of(ByteBuffer.wrap(content(file, piece))));
+    }
+
+    private static byte @Nullable [] read(NodeCache cache, CacheKey file, int index) throws IOException {
+        Piece piece = cache.pin(file, index);
+        if (piece == null) {
+            return null;
+        }
+        try (FolderDisk.Opened opened = cache.open(piece, true)) {
+            if (opened == null) {
+                return null;
+            }
+            ByteBuffer into = ByteBuffer.allocate(2 * CacheKey.PIECE_BYTES);
+            opened.read(0, into);
+            return java.util.Arrays.copyOf(into.array(), into.position());
+        } finally {
+            cache.unpin(piece);
+        }
+    }
+
+    private Path pathOf(CacheKey file) {
+        return folder.resolve(new Piece(file, 0, 0, false).name());
+    }
+
+    private long files(String below) throws IOException {
+        if (Files.notExists(folder.resolve(below))) {
+            return 0;
+        }
+        try (Stream<Path> all = Files.walk(folder.resolve(below))) {
+            return all.filter(Files::isRegularFile).count();
+        }
+    }
+
+    @Test
+    void pieces_areFound_byTheirVersionAlone() throws IOException {
+        CacheKey large = new CacheKey(TENANT, 7, CacheKey.PIECE_BYTES + 5L, 1_000);
+        cache = opened(1 << 30);
+        keep(cache, large, 0);
+        keep(cache, large, 1);
+
+        assertThat(read(cache, large, 0)).isEqualTo(content(large, 0));
+        assertThat(read(cache, large, 1)).isEqualTo(content(large, 1)).hasSize(5);
+        assertThat(read(cache, new CacheKey(TENANT, 8, large.lengthBytes(), 1_000), 1))
+                .isNull();
+        assertThat(read(cache, new CacheKey(TENANT, 7, large.lengthBytes() + 1, 1_000), 1))
+                .isNull();
+        assertThat(read(cache, new CacheKey(TENANT, 7, large.lengthBytes(), 1_001), 1))
+                .isNull();
+        assertThat(read(cache, new CacheKey(new Tenant(6), 7, large.lengthBytes(), 1_000), 1))
+                .isNull();
+    }
+
+    @Test
+    void nextProcess_findsPieces_andNoneThatWereEvicted() throws IOException {
+        for (int i = 1; i <= 150; i++) {
+            keep(cache, file(i), 0);
+        }
+        assertThat(cache.bytes()).isLessThanOrEqualTo(100 * SMALL);
+        assertThat(cache.evicted()).isEqualTo(50);
+
+        NodeCache next = opened(100 * SMALL);
+
+        assertThat(next.size()).isEqualTo(100);
+        assertThat(files("pieces")).isEqualTo(100);
+        for (int i = 1; i <= 150; i++) {
+            byte[] found = read(next, file(i), 0);
+            assertThat(found).isEqualTo(read(cache, file(i), 0));
+            assertThat(found == null ? content(file(i), 0) : found).isEqualTo(content(file(i), 0));
+        }
+        assertThat(next.dropped()).isZero();
+    }
+
+    @Test
+    void damagedPiece_isDroppedAtItsFirstUse_andKeptAgain() throws IOException {
+        keep(cache, file(1), 0);
+        keep(cache, file(2), 0);
+        byte[] damaged = content(file(1), 0);
+        damaged[SMALL / 2]++;
+        Files.write(pathOf(file(1)), damaged);
+
+        NodeCache next = opened(100 * SMALL);
+
+        assertThat(next.size()).isEqualTo(2);
+        assertThat(read(next, file(1), 0)).isNull();
+        assertThat(next.dropped()).isEqualTo(1);
+        assertThat(next.size()).isEqualTo(1);
+        assertThat(pathOf(file(1))).doesNotExist();
+        assertThat(read(next, file(2), 0)).isEqualTo(content(file(2), 0));
+        keep(next, file(1), 0);
+        assertThat(read(next, file(1), 0)).isEqualTo(content(file(1), 0));
+    }
+
+    @Test
+    void pieceOfAnEarlierProcess_isNotVerifiedWhereNobodyMayWait() {
+        keep(cache, file(1), 0);
+        NodeCache next = opened(100 * SMALL);
+        Piece piece = Objects.requireNonNull(next.pin(file(1), 0));
+
+        assertThat(next.open(piece, false)).isNull();
+        assertThat(next.open(piece, true)).isNotNull();
+        assertThat(next.open(piece, false)).isNotNull();
+    }
+
+    @Test
+    void damagedIndex_losesNoOtherRecords_andAnUnknownOneEmptiesTheFolder() throws IOException {
+        keep(cache, file(1), 0);
+        keep(cache, file(2), 0);
+        Path index = folder.resolve(CacheIndex.FILE);
+        byte[] bytes = Files.readAllBytes(index);
+        bytes[bytes.length - CacheIndex.RECORD_BYTES - 1]++;
+        Files.write(index, bytes);
+        Files.write(index, new byte[] {1, 2, 3}, StandardOpenOption.APPEND);
+
+        NodeCache next = opened(100 * SMALL);
+        assertThat(next.size()).isEqualTo(1);
+        assertThat(read(next, file(2), 0)).isEqualTo(content(file(2), 0));
+
+        Files.write(index, new byte[100]);
+        assertThat(opened(100 * SMALL).size()).isZero();
+        assertThat(files("pieces") + files("trash")).isZero();
+    }
+
+    /** A million takes 0.3 s of a warm process, 1.1 s of one that has just started, and a test longer to make them. */
+    @Test
+    void indexOfManyPieces_isRead() throws IOException {
+        List<Piece> many = new ArrayList<>();
+        for (int i = 1; i <= 100_000; i++) {
+            many.add(new Piece(file(i), 0, i, true));
+        }
+        CacheIndex index = new CacheIndex(disk);
+        index.rewrite(many);
+        index.remove(many.subList(0, 20));
+        index.add(new Piece(file(200_000), 0, 5, true));
+
+        cache = opened(1L << 40);
+
+        assertThat(cache.size()).isEqualTo(100_000 - 20 + 1);
+        assertThat(cache.bytes()).isEqualTo((long) cache.size() * SMALL);
+        assertThat(cache.has(file(20), 0)).isFalse();
+        assertThat(cache.has(file(21), 0) && cache.has(file(100_000), 0) && cache.has(file(200_000), 0))
+                .isTrue();
+    }
+
+    @Test
+    void index_staysShort_howeverMuchIsReplaced() throws IOException {
+        cache = new NodeCache(disk, new Outage("a folder", clock), 1 << 20, 50, Runnable::run);
+        cache.load();
+        for (int i = 1; i <= 7_000; i++) {
+            cache.keep(new CacheKey(TENANT, i, 1, 0), 0, List.of(ByteBuffer.allocate(1)));
+        }
+
+        assertThat(Files.size(folder.resolve(CacheIndex.FILE)))
+                .isLessThan((1 << 20) + 2L * CacheIndex.RECORD_BYTES * cache.size());
+    }
+
+    @Test
+    void openPieces_stay_andNothingIsKeptBesideThemBeyondTheLimit() {
+        List<Piece> pinned = new ArrayList<>();
+        for (int i = 1; i <= 100; i++) {
+            keep(cache, file(i), 0);
+            pinned.add(cache.pin(file(i), 0));
+        }
+
+        keep(cache, file(1000), 0);
+        assertThat(cache.has(file(1000), 0)).isFalse();
+        assertThat(cache.bytes()).isEqualTo(100 * SMALL);
+
+        cache.unpin(pinned.get(50));
+        keep(cache, file(1000), 0);
+        assertThat(cache.has(file(1000), 0)).isTrue();
+        assertThat(cache.has(file(51), 0)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.ENOSPC, Errno.EROFS, Errno.EIO})
+    void diskThatTakesNothing_isTriedAgainLater_andWhatIsThereIsRead(int errno) throws IOException {
+        keep(cache, file(1), 0);
+        disk.failure = () -> FaultyDisk.ofErrno(errno);
+        disk.changesFail = true;
+
+        keep(cache, file(2), 0);
+        assertThat(cache.mayKeep()).isFalse();
+        assertThat(cache.faults()).isPositive();
+        long faults = cache.faults();
+        keep(cache, file(3), 0);
+        assertThat(cache.faults()).isEqualTo(faults);
+        assertThat(cache.has(file(2), 0) || cache.has(file(3), 0)).isFalse();
+
+        disk.changesFail = false;
+        clock.advance(Duration.ofSeconds(31));
+        keep(cache, file(2), 0);
+        assertThat(read(cache, file(2), 0)).isEqualTo(content(file(2), 0));
+        assertThat(files("tmp")).isZero();
+    }
+
+    @Test
+    void fullDisk_makesTheCacheSmaller() {
+        for (int i = 1; i <= 64; i++) {
+            keep(cache, file(i), 0);
+        }
+        disk.failure = () -> FaultyDisk.ofErrno(Errno.ENOSPC);
+        disk.changesLeft = 0;
+
+        keep(cache, file(100), 0);
+
+        assertThat(cache.size()).isEqualTo(60);
+    }
+
+    @Test
+    void readThatFails_isAMiss_andThePieceIsDropped() throws IOException {
+        keep(cache, file(1), 0);
+        disk.readsFail = true;
+
+        assertThat(read(cache, file(1), 0)).isNull();
+
+        assertThat(cache.faults()).isEqualTo(1);
+        assertThat(cache.has(file(1), 0)).isFalse();
+    }
+
+    @Test
+    void removedFolder_isAMiss_andNotMadeAnew() throws IOException {
+        keep(cache, file(1), 0);
+        new LocalDisk(folder).empty("pieces");
+        new LocalDisk(folder).empty("tmp");
+        Files.delete(folder.resolve("pieces"));
+        Files.delete(folder.resolve("tmp"));
+        Files.delete(folder.resolve("trash"));
+        Files.delete(folder.resolve(CacheIndex.FILE));
+        Files.delete(folder);
+
+        assertThat(opened(100 * SMALL).size()).isZero();
+        assertThat(read(cache, file(1), 0)).isNull();
+        keep(cache, file(2), 0);
+
+        assertThat(cache.has(file(2), 0)).isFalse();
+        assertThat(folder).doesNotExist();
+        Files.createDirectory(folder);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void processThatEndsAtAnyStep_leavesNothingTorn_andNoFileThatTheNextOneDoesNotKnow(boolean tears)
+            throws IOException {
+        int step = 0;
+        boolean ended = true;
+        while (ended) {
+            new LocalDisk(folder).empty("pieces");
+            Files.deleteIfExists(folder.resolve(CacheIndex.FILE));
+            disk = new FaultyDisk(new LocalDisk(folder));
+            NodeCache first = opened(3 * SMALL);
+            disk.changesLeft = step++;
+            disk.tears = tears;
+            for (int i = 1; i <= 6; i++) {
+                keep(first, file(i), 0);
+            }
+            ended = disk.changesFail;
+
+            disk = new FaultyDisk(new LocalDisk(folder));
+            NodeCache next = opened(3 * SMALL);
+            assertThat(files("pieces")).isLessThanOrEqualTo(next.size());
+            for (int i = 1; i <= 6; i++) {
+                byte[] found = read(next, file(i), 0);
+                assertThat(found == null ? content(file(i), 0) : found).isEqualTo(content(file(i), 0));
+            }
+            assertThat(files("tmp") + files("trash")).isZero();
+        }
+        assertThat(step).isGreaterThan(10);
+    }
+}
