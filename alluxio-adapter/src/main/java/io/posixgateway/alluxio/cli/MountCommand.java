@@ -116,7 +116,9 @@ final class MountCommand implements Callable<Integer> {
             Path folder = spool == null ? null : Path.of(spool);
             String blocks = given.remove("block_folders");
             BlockFolderRules blockFolders = BlockFolderRules.all(blocks == null ? "" : blocks);
-            FileSystemFactory source = new FileSystemFactory(siteProperties, folder, blockFolders, Clock.system());
+            FileSystemFactory source = new FileSystemFactory(siteProperties, folder, blockFolders, Clock.system())
+                    .owning("cache_dir", given.remove("cache_dir"))
+                    .owning("cache_dir_size", given.remove("cache_dir_size"));
             mount.serve(name, source, place, options, given);
             return 0;
         } catch (ServiceException | KeeperException e) {

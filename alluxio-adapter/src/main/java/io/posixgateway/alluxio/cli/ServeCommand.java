@@ -84,6 +84,18 @@ final class ServeCommand implements Callable<Integer> {
     private String spoolFree = "";
 
     @Option(
+            names = "--cache-dir",
+            paramLabel = "DIR",
+            description = "Folder of the data cache that all volumes share, as the option cache_dir; default: none.")
+    private String cacheDir = "";
+
+    @Option(
+            names = "--cache-dir-size",
+            paramLabel = "SIZE",
+            description = "Maximum size of the data cache; default 16G.")
+    private String cacheDirSize = "";
+
+    @Option(
             names = "--max-bytes-per-second",
             paramLabel = "SIZE",
             description = "Maximum bytes per second that each volume may read, write and copy, as its option"
@@ -139,13 +151,21 @@ final class ServeCommand implements Callable<Integer> {
         GatewayService.Addresses addresses =
                 new GatewayService.Addresses(socket, keeper, address(http), lead(), accessLogs, bypassSocket());
         GatewayService.Mode mode = new GatewayService.Mode(standby, oldMetricNames);
-        try (GatewayService service = GatewayService.start(volumes(), addresses, Main.version(), mode)) {
+        try (GatewayService service = GatewayService.start(cached(volumes()), addresses, Main.version(), mode)) {
             Runtime.getRuntime().addShutdownHook(new Thread(service::drain, "drain"));
             service.awaitEnd();
         } catch (IOException | ServiceException e) {
             throw new CommandException(String.valueOf(e.getMessage()), e);
         }
         return 0;
+    }
+
+    private FileSystemFactory cached(FileSystemFactory volumes) {
+        try {
+            return volumes.owning("cache_dir", cacheDir).owning("cache_dir_size", cacheDirSize);
+        } catch (OptionException e) {
+            throw new CommandException("--cache-dir: " + e.getMessage(), e);
+        }
     }
 
     private FileSystemFactory volumes() throws ServiceException {

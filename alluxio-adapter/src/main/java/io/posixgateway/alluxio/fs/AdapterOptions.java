@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.meta.AttrDecoder;
 import io.posixgateway.alluxio.meta.CachePolicy.Consistency;
 import io.posixgateway.alluxio.meta.GroupAccess;
 import io.posixgateway.alluxio.meta.PathPolicies;
+import io.posixgateway.alluxio.nodecache.CacheFolders;
 import io.posixgateway.alluxio.options.Option;
 import io.posixgateway.alluxio.options.OptionException;
 import io.posixgateway.alluxio.options.OptionTable;
@@ -15,13 +16,16 @@ import io.posixgateway.alluxio.read.FileReaders;
 import io.posixgateway.alluxio.read.TrustedFolders;
 import io.posixgateway.alluxio.store.NameCodec;
 import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How one volume behaves. {@link #TABLE} is where its options are declared.
@@ -42,6 +46,8 @@ import java.util.stream.Collectors;
  * @param cacheBytes ceiling of the memory of all of them
  * @param blockFiles open block files kept
  * @param blockFolders where block files may be read
+ * @param cacheFolder of the data cache; null: there is none
+ * @param cacheFolderBytes most that it may hold
  * @param spoolFreeBytes what stays free on the spool's disk; -1: as is usual
  * @param streamFromBytes length from which on new files go straight to Alluxio; 0: never; -1: as the mount is
  * @param uid owner shown for every file; -1: as Alluxio says
@@ -67,6 +73,8 @@ public record AdapterOptions(
         long cacheBytes,
         int blockFiles,
         TrustedFolders blockFolders,
+        @Nullable Path cacheFolder,
+        long cacheFolderBytes,
         Path spoolFolder,
         long spoolBytes,
         long spoolFreeBytes,
@@ -213,6 +221,19 @@ public record AdapterOptions(
                                     + " read through the worker. By default every folder that a worker names: set"
                                     + " this where the masters are not trusted."),
                     new Option(
+                            "cache_dir",
+                            new Option.Text("an absolute path"),
+                            "",
+                            "Folder of the data cache: content that is read from workers on other hosts, or from the"
+                                    + " under file system, is kept there for later reads; by default there is none."
+                                    + " It must be on a disk of the node, not on overlayfs."),
+                    new Option(
+                            "cache_dir_size",
+                            new Option.Size(1 << 20, 1L << 50),
+                            "16G",
+                            "Maximum size of the data cache. Volumes of a process that name the same folder share it;"
+                                    + " the largest size applies."),
+                    new Option(
                             "spool",
                             new Option.Text("a folder"),
                             "",
@@ -290,6 +311,8 @@ public record AdapterOptions(
                 bytes(values, "cache_size", Long.MAX_VALUE),
                 (int) values.number("block_files"),
                 trusted(values.text("block_folders")),
+                cacheFolder(values.text("cache_dir")),
+                values.bytes("cache_dir_size"),
                 spool.isEmpty() ? StateFolder.standard().resolve("spool") : Path.of(spool),
                 values.bytes("spool_size"),
                 bytes(values, "spool_free", -1),
@@ -320,6 +343,17 @@ public record AdapterOptions(
             throw new OptionException("option block_folders=" + text + " is not allowed: " + e.getMessage()
                     + "; give absolute paths, separated by colons, or " + TrustedFolders.NONE);
         }
+    }
+
+    private static @Nullable Path cacheFolder(String text) {
+        if (text.isEmpty()) {
+            return null;
+        }
+        Path folder = Path.of(text);
+        if (!folder.isAbsolute()) {
+            throw new OptionException("option cache_dir=" + text + " is not allowed: give an absolute path");
+        }
+        return folder;
     }
 
     private static void checkNoOpen(Consistency consistency, String passthrough) {
@@ -354,9 +388,26 @@ public record AdapterOptions(
                 consistency, metadataTtlNanos, metadataTtlNanosByPath, openTrustNanos, negativeTtlNanos, clock);
     }
 
-    FileReaders readers(Store store, Clock clock) {
+    /** @param folder as {@link #openCache} opened it */
+    FileReaders readers(Store store, CacheFolders.@Nullable Shared folder, Clock clock) {
         BlockFiles blocks = new BlockFiles(shortCircuit ? blockFiles : 0, blockFolders, store::mayReadBlocks);
-        return new FileReaders(store, blocks, new BufferBudget(bufferBytes), readAheadBytes, clock);
+        return new FileReaders(store, blocks, new BufferBudget(bufferBytes), readAheadBytes, folder, clock);
+    }
+
+    /**
+     * Opens the folder of the data cache; null: there is none.
+     *
+     * @throws StoreException EINVAL: it cannot be used; the message says why, and what to do
+     */
+    CacheFolders.@Nullable Shared openCache(Clock clock) throws StoreException {
+        if (cacheFolder == null) {
+            return null;
+        }
+        try {
+            return CacheFolders.open(cacheFolder, cacheFolderBytes, clock);
+        } catch (IOException e) {
+            throw new StoreException(Errno.EINVAL, "The data cache cannot be used: " + e.getMessage(), e);
+        }
     }
 
     /** Of whoever reads block files beside this process, which could not limit that. */

@@ -532,7 +532,8 @@ public final class AlluxioFileSystem implements FileSystem {
                 volume.readers.blocks(),
                 volume.readers.budget(),
                 volume.spool,
-                volume.unfinished.renames());
+                volume.unfinished.renames(),
+                volume.readers.cacheFigures());
     }
 
     /** Between the names of the mount and those in Alluxio's paths, as they are in its root's under file system. */

@@ -144,7 +144,7 @@ public final class AlluxioMount {
             if (kept != null && known.isEmpty()) {
                 kept.rootIs(rootId);
             }
-            VolumeContext.Place place = new VolumeContext.Place(store, path, rootId);
+            VolumeContext.Place place = new VolumeContext.Place(store, path, rootId, options.openCache(shared.clock()));
             VolumeContext volume = new VolumeContext(place, options, shared, kept);
             return new AlluxioFileSystem(volume, alluxio.path(), shared.clock());
         } catch (StoreException e) {

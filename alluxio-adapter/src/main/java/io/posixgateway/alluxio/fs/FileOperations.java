@@ -223,7 +223,7 @@ final class FileOperations {
     }
 
     static FileReader.Extent extent(Attr attr) {
-        return new FileReader.Extent(attr.fileId(), attr.lengthBytes(), attr.blockBytes());
+        return new FileReader.Extent(attr.fileId(), attr.lengthBytes(), attr.blockBytes(), attr.storedMillis());
     }
 
     /** A handle whose open failed at last. */

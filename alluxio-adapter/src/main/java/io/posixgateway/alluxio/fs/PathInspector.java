@@ -55,7 +55,11 @@ final class PathInspector {
         if (details.blocks().isEmpty()) {
             return new PathInfo.Way("none", "it has no data in Alluxio");
         }
-        return data(attr, details);
+        PathInfo.Way way = data(attr, details);
+        boolean streams = way.name().equals("remote") || way.name().equals("ufs");
+        return streams && volume.readers.isCached(FileOperations.extent(attr))
+                ? new PathInfo.Way("cache", "all of it is in the data cache on this host")
+                : way;
     }
 
     private PathInfo.Way data(Attr attr, FileDetails details) {

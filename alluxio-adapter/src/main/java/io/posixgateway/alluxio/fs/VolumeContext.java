@@ -25,6 +25,7 @@ import io.posixgateway.alluxio.meta.MovedPaths;
 import io.posixgateway.alluxio.meta.PathPolicies;
 import io.posixgateway.alluxio.meta.ReaddirPrefetch;
 import io.posixgateway.alluxio.meta.TempNames;
+import io.posixgateway.alluxio.nodecache.CacheFolders;
 import io.posixgateway.alluxio.posix.IdMapper;
 import io.posixgateway.alluxio.read.FileReaders;
 import io.posixgateway.alluxio.read.Passthrough;
@@ -129,7 +130,7 @@ final class VolumeContext implements AutoCloseable {
         this.lengths = new MovedPaths(store, metadata);
         this.hot = new ListingPrefetcher(metadata);
         this.ahead = new ReaddirPrefetch(metadata, cachePolicy);
-        this.readers = options.readers(store, clock);
+        this.readers = options.readers(store, place.cache, clock);
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
         this.passthrough = new Passthrough(readers.blocks(), options.passthroughBytes(), holdings);
         this.pages = new PageCachePolicy(kept == null ? null : kept.pages());
@@ -165,11 +166,11 @@ final class VolumeContext implements AutoCloseable {
     }
 
     /**
-     * The path of Alluxio that is mounted.
+     * The path of Alluxio that is mounted, and the folder of the data cache, if there is one.
      *
      * @param rootId its file id
      */
-    record Place(Store store, String rootPath, long rootId) {}
+    record Place(Store store, String rootPath, long rootId, CacheFolders.@Nullable Shared cache) {}
 
     /** See {@link AlluxioFileSystem#resume}. */
     void resume(boolean goesOn) throws StoreException {

@@ -41,8 +41,17 @@ public final class FileSystemFactory {
 
     private static final String BLOCK_FOLDERS = "block_folders";
     /** Options that are not for those who ask for volumes, and the flags that say them. */
-    private static final Map<String, String> OWN_FLAGS =
-            Map.of("spool", "--spool", "spool_free", "--spool-free", BLOCK_FOLDERS, "--block-folders");
+    private static final Map<String, String> OWN_FLAGS = Map.of(
+            "spool",
+            "--spool",
+            "spool_free",
+            "--spool-free",
+            "cache_dir",
+            "--cache-dir",
+            "cache_dir_size",
+            "--cache-dir-size",
+            BLOCK_FOLDERS,
+            "--block-folders");
 
     private static final Pattern FORBIDDEN_PROPERTY = Pattern.compile(".*\\.(class|classname|dirs?|path|file|folder)");
 
@@ -119,6 +128,31 @@ public final class FileSystemFactory {
         this.siteProperties = siteProperties == null ? Map.of() : read(siteProperties);
         this.own = own;
         OPTIONS.read(own);
+    }
+
+    private FileSystemFactory(FileSystemFactory other, Map<String, String> own) {
+        this.ceilings = other.ceilings;
+        this.shared = other.shared;
+        this.memory = other.memory;
+        this.blockFolders = other.blockFolders;
+        this.siteProperties = other.siteProperties;
+        this.own = own;
+    }
+
+    /**
+     * The same with one more option for all volumes; it shares what they have in common with this one.
+     *
+     * @param value as the option says it; null or empty: it is not given
+     * @throws OptionException it is not allowed
+     */
+    public FileSystemFactory owning(String name, @Nullable String value) {
+        if (value == null || value.isEmpty()) {
+            return this;
+        }
+        Map<String, String> options = new LinkedHashMap<>(own);
+        options.put(name, value);
+        LOG.debug("All volumes have {}", AdapterOptions.of(OPTIONS.read(options)));
+        return new FileSystemFactory(this, Map.copyOf(options));
     }
 
     private static Map<String, String> ownOptions(@Nullable Path spool, String spoolFree) {

@@ -173,6 +173,11 @@ public final class Attr {
                 createdSeconds);
     }
 
+    /** When the content was changed last, as Alluxio has it, whatever time a program has set. */
+    public long storedMillis() {
+        return modifiedMillis;
+    }
+
     /** Of the last change of the content, as stat(2) shows it. */
     public long modifiedSeconds() {
         return extra == null ? Math.floorDiv(modifiedMillis, 1000L) : extra.modifiedSeconds;

@@ -1,5 +1,7 @@
 package io.posixgateway.alluxio.read;
 
+import io.posixgateway.alluxio.nodecache.CacheVolume;
+import io.posixgateway.alluxio.nodecache.CachedFile;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
@@ -7,7 +9,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one complete file: from local block files where there are any, else through a stream. Any thread.
+ * Reads one complete file: from local block files where there are any, else from the data cache, else through a stream, whose data the
+ * cache keeps. Any thread.
  *
  * <p>Alluxio numbers the blocks of a file by its file id: the upper 40 bits name the file, the lower 24 count.
  */
@@ -16,8 +19,15 @@ public final class FileReader implements AutoCloseable {
 
     private final BlockFiles blocks;
     private final Remotes remotes;
+    /** Null: there is none. */
+    private final @Nullable CacheVolume cache;
+
     private @Nullable RemoteFile remote;
+    /** Set under the monitor. */
+    private volatile @Nullable CachedFile cached;
+
     private boolean closed;
+    private final Extent extent;
     private final long fileId;
     private final long lengthBytes;
     private final long blockBytes;
@@ -37,17 +47,19 @@ public final class FileReader implements AutoCloseable {
         void leave(RemoteFile file);
     }
 
-    FileReader(BlockFiles blocks, Remotes remotes, Extent extent, Counters counters) {
+    FileReader(BlockFiles blocks, Remotes remotes, @Nullable CacheVolume cache, Extent extent, Counters counters) {
         this.blocks = blocks;
         this.remotes = remotes;
+        this.cache = cache;
+        this.extent = extent;
         this.fileId = extent.fileId;
         this.lengthBytes = extent.lengthBytes;
         this.blockBytes = Math.max(1, extent.blockBytes);
         this.counters = counters;
     }
 
-    /** Which file, and how it is cut. */
-    public record Extent(long fileId, long lengthBytes, long blockBytes) {
+    /** Which version of which file, and how it is cut. */
+    public record Extent(long fileId, long lengthBytes, long blockBytes, long modifiedMillis) {
         /** The block it begins with. */
         public long firstBlock() {
             return fileId >>> SEQUENCE_BITS << SEQUENCE_BITS;
@@ -62,8 +74,41 @@ public final class FileReader implements AutoCloseable {
         return (fileId >>> SEQUENCE_BITS << SEQUENCE_BITS) | index;
     }
 
-    /** Reads from local block files; -1 when a part is not in one, and then the buffer is as it was. Never waits. */
+    /**
+     * Reads from local block files, or else from the data cache; -1 when a part is in neither, and then the buffer is as it was. Never
+     * waits for more than the disk.
+     */
     public int readLocal(long offset, ByteBuffer into) {
+        int local = readBlocks(offset, into);
+        return local >= 0 || cache == null ? local : readCached(offset, into, false);
+    }
+
+    private int readCached(long offset, ByteBuffer into, boolean mayWait) {
+        CachedFile file = cachedFile(mayWait);
+        return file == null ? -1 : file.read(offset, into, mayWait);
+    }
+
+    /** Null: there is no cache, or it cannot be used now, or the reader was closed meanwhile. */
+    private @Nullable CachedFile cachedFile(boolean mayWait) {
+        CachedFile known = cached;
+        if (known != null || cache == null) {
+            return known;
+        }
+        CachedFile made = cache.open(extent.fileId, extent.lengthBytes, extent.modifiedMillis, mayWait);
+        if (made != null) {
+            keep(made);
+        }
+        return cached;
+    }
+
+    /** Unless another thread was first. It holds nothing before it is read. */
+    private synchronized void keep(CachedFile made) {
+        if (cached == null && !closed) {
+            cached = made;
+        }
+    }
+
+    private int readBlocks(long offset, ByteBuffer into) {
         int start = into.position();
         long end = Math.min(lengthBytes, offset + into.remaining());
         int limit = into.limit();
@@ -102,10 +147,14 @@ public final class FileReader implements AutoCloseable {
 
     /** Reads from wherever the bytes are. May wait. Fewer bytes than there are in the file are an EIO. */
     public int read(long offset, ByteBuffer into) throws StoreException {
-        int local = readLocal(offset, into);
-        if (local >= 0) {
-            return local;
+        int here = readBlocks(offset, into);
+        if (here < 0) {
+            here = readCached(offset, into, true);
         }
+        if (here >= 0) {
+            return here;
+        }
+        int start = into.position();
         long wanted = Math.min(into.remaining(), Math.max(0, lengthBytes - offset));
         int count = readRemote(offset, into);
         if (count < wanted) {
@@ -113,15 +162,25 @@ public final class FileReader implements AutoCloseable {
                     Errno.EIO, "File " + fileId + " ends at " + (offset + count) + ", not at " + lengthBytes, null);
         }
         counters.remote(count);
+        keepRead(offset, into, start);
         return count;
+    }
+
+    private void keepRead(long offset, ByteBuffer into, int start) {
+        CachedFile file = cached;
+        if (file != null && into.position() > start) {
+            file.keep(offset, into.slice(start, into.position() - start));
+        }
     }
 
     /** Reads what a stream has fetched already; -1 when a part is missing, and then the buffer is as it was. Never waits. */
     public int readBuffered(long offset, ByteBuffer into) {
         RemoteFile open = kept();
+        int start = into.position();
         int count = open == null ? -1 : open.readBuffered(offset, into);
         if (count > 0) {
             counters.remote(count);
+            keepRead(offset, into, start);
         }
         return count;
     }
@@ -158,10 +217,16 @@ public final class FileReader implements AutoCloseable {
     @Override
     public void close() {
         RemoteFile open;
+        CachedFile cachedOpen;
         synchronized (this) {
             closed = true;
             open = remote;
             remote = null;
+            cachedOpen = cached;
+            cached = null;
+        }
+        if (cachedOpen != null) {
+            cachedOpen.close();
         }
         if (open != null) {
             remotes.leave(open);

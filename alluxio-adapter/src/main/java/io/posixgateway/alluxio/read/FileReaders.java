@@ -1,6 +1,10 @@
 package io.posixgateway.alluxio.read;
 
 import io.posixgateway.alluxio.meta.LongMap;
+import io.posixgateway.alluxio.nodecache.CacheFigures;
+import io.posixgateway.alluxio.nodecache.CacheFolders;
+import io.posixgateway.alluxio.nodecache.CacheVolume;
+import io.posixgateway.alluxio.nodecache.Tenant;
 import io.posixgateway.alluxio.read.FileReader.Extent;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
@@ -19,6 +23,9 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     private final Store store;
     private final BlockFiles blocks;
     private final BufferBudget budget;
+    /** Null: there is none. */
+    private final @Nullable CacheVolume cache;
+
     /** By file id. */
     private final LongMap<RemoteFile> remotes = new LongMap<>();
 
@@ -32,13 +39,30 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
 
     /** @param readAheadBytes the window of each stream; 0: no reading ahead */
     public FileReaders(Store store, BlockFiles blocks, BufferBudget budget, long readAheadBytes, Clock clock) {
+        this(store, blocks, budget, readAheadBytes, null, clock);
+    }
+
+    /** @param folder of the data cache, closed with the readers; null: there is none */
+    public FileReaders(
+            Store store,
+            BlockFiles blocks,
+            BufferBudget budget,
+            long readAheadBytes,
+            CacheFolders.@Nullable Shared folder,
+            Clock clock) {
         this.store = store;
+        this.cache = folder == null ? null : new CacheVolume(folder, this::tenant, new FillBuffers(budget));
         this.blocks = blocks;
         this.used = new LruReporter(blocks, store::use, clock, this::lookAfterBlocks);
         this.budget = budget;
         this.readAheadBytes = readAheadBytes;
         this.clock = clock;
         this.askedNanos = new AtomicLong(clock.nanos() - ASK_NANOS);
+    }
+
+    private @Nullable Tenant tenant() throws StoreException {
+        String cluster = store.clusterId();
+        return cluster.isEmpty() ? null : Tenant.of(cluster, store.user(), store.settings());
     }
 
     /** Where a path is found when a stream is opened. */
@@ -48,7 +72,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
 
     /** A reader of a file; nothing is opened yet. */
     public FileReader reader(Extent extent, PathFinder finder) {
-        return new FileReader(blocks, new Sharing(extent, finder), extent, this);
+        return new FileReader(blocks, new Sharing(extent, finder), cache, extent, this);
     }
 
     /** The way of one handle to the streams of its file, which all handles share. */
@@ -127,6 +151,9 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
     public void forgetAll() {
         remotes.clear();
         blocks.forgetAll();
+        if (cache != null) {
+            cache.forgetTenant();
+        }
     }
 
     private void lookAfterBlocks() {
@@ -159,6 +186,16 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         return budget;
     }
 
+    /** Is all of the file in the data cache? Never waits. */
+    public boolean isCached(Extent extent) {
+        return cache != null && cache.hasAll(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());
+    }
+
+    /** Numbers of the data cache; null: there is none. */
+    public @Nullable CacheFigures cacheFigures() {
+        return cache == null ? null : cache.figures();
+    }
+
     /** Bytes read from local block files. */
     public long localBytes() {
         return localBytes.sum();
@@ -174,6 +211,9 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         used.close();
         helpers.close();
         blocks.close();
+        if (cache != null) {
+            cache.close();
+        }
         budget.close();
     }
 }

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class FalseBlockWorkerTest {
     private static final long BLOCK = 7L << 24;
-    private static final FileReader.Extent FILE = new FileReader.Extent(BLOCK | 0xff_ffff, 6, 1 << 20);
+    private static final FileReader.Extent FILE = new FileReader.Extent(BLOCK | 0xff_ffff, 6, 1 << 20, 0);
     private static final String HERE = "127.0.0.1";
 
     private final Path trusted;

@@ -97,7 +97,7 @@ class BlockFilesTest {
     @Test
     void block_ofAnotherAlluxio_isOpenedAnew_alsoWhereItIsPinned() throws IOException {
         BlockFiles files = holding(100, 1);
-        BlockFiles.Pin pin = files.pin(new FileReader.Extent(0, 7, 7));
+        BlockFiles.Pin pin = files.pin(new FileReader.Extent(0, 7, 7, 0));
         files.forgetAll();
         Path block = folder.resolve("1");
         Files.delete(block);
@@ -172,8 +172,8 @@ class BlockFilesTest {
         long first = 7L << 24;
         Files.writeString(folder.resolve(Long.toString(first)), "ten bytes.");
         Files.writeString(folder.resolve(Long.toString(first + 1)), "and more");
-        files.used(new FileReader.Extent(first, 18, 10));
-        files.used(new FileReader.Extent(8L << 24, 10, 10));
+        files.used(new FileReader.Extent(first, 18, 10, 0));
+        files.used(new FileReader.Extent(8L << 24, 10, 10, 0));
         assertThat(files.takeUsed()).containsExactlyInAnyOrder(first, first + 1);
         assertThat(files.opened()).isZero();
     }

@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * open, though the last other one is closed at the same time; after all are closed, no stream is open.
  */
 public final class SharedReadersStress {
-    private static final FileReader.Extent EXTENT = new FileReader.Extent(1L << 24, 1, 1);
+    private static final FileReader.Extent EXTENT = new FileReader.Extent(1L << 24, 1, 1, 0);
 
     private SharedReadersStress() {}
 
