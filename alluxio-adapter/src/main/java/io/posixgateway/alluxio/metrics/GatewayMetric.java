@@ -127,6 +127,30 @@ public enum GatewayMetric {
             Scope.VOLUME,
             "kind"),
     CACHE_EVICTIONS(Type.COUNTER, "cache_evictions", "Entries evicted to free memory.", Scope.VOLUME, "kind"),
+    DATA_CACHE_HITS(Type.COUNTER, "data_cache_hits", "Reads that the data cache (cache_dir) served.", Scope.VOLUME),
+    DATA_CACHE_MISSES(
+            Type.COUNTER,
+            "data_cache_misses",
+            "Reads that Alluxio served, of files that the data cache could hold.",
+            Scope.VOLUME),
+    DATA_CACHE_PIECES(
+            Type.GAUGE,
+            "data_cache_pieces",
+            "Pieces of files in the data cache's folder, which volumes of a process may share; so are the next ones.",
+            Scope.VOLUME),
+    DATA_CACHE_BYTES(Type.GAUGE, "data_cache_bytes", "Size of these pieces.", Scope.VOLUME),
+    DATA_CACHE_LIMIT(Type.GAUGE, "data_cache_limit_bytes", "Maximum size of these pieces.", Scope.VOLUME),
+    DATA_CACHE_EVICTIONS(Type.COUNTER, "data_cache_evictions", "Pieces evicted to make room.", Scope.VOLUME),
+    DATA_CACHE_DROPPED(
+            Type.COUNTER,
+            "data_cache_dropped",
+            "Pieces that were damaged, missing or unreadable, and were dropped.",
+            Scope.VOLUME),
+    DATA_CACHE_FAULTS(
+            Type.COUNTER,
+            "data_cache_faults",
+            "Failures of the data cache's disk; reads continue from Alluxio.",
+            Scope.VOLUME),
     READ_AHEAD(Type.COUNTER, "readahead_bytes", "Data that streams read ahead.", Scope.VOLUME),
     READ_AHEAD_WASTED(
             Type.COUNTER, "readahead_wasted_bytes", "Data read ahead by streams that no reader used.", Scope.VOLUME),
@@ -154,7 +178,7 @@ public enum GatewayMetric {
     SOURCE_BYTES(
             Type.COUNTER,
             "source_read_bytes",
-            "Data read from Alluxio by source: block files of a local worker, or streams from a remote one.",
+            "Data read by source: block files of a local worker, streams from a remote one, or the data cache.",
             Scope.VOLUME,
             "source"),
     UFS_BYTES(

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.gateway.ServedVolume;
 import io.posixgateway.alluxio.gateway.VolumeStats;
 import io.posixgateway.alluxio.journal.SetAside;
 import io.posixgateway.alluxio.meta.CacheCounts;
+import io.posixgateway.alluxio.nodecache.CacheFigures;
 import io.posixgateway.alluxio.store.RpcMetrics;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.fuse.metrics.Latencies;
@@ -107,6 +108,22 @@ final class VolumeSamples {
         add(GatewayMetric.BUFFER_LIMIT, counts.buffers().totalBytes());
         add(GatewayMetric.READ_AHEAD, counts.buffers().readAheadBytes());
         add(GatewayMetric.READ_AHEAD_WASTED, counts.buffers().wastedBytes());
+        CacheFigures data = counts.cache();
+        if (data != null) {
+            dataCache(data);
+        }
+    }
+
+    private void dataCache(CacheFigures data) {
+        add(GatewayMetric.SOURCE_BYTES, data.hitBytes(), "cache");
+        add(GatewayMetric.DATA_CACHE_HITS, data.hits());
+        add(GatewayMetric.DATA_CACHE_MISSES, data.misses());
+        add(GatewayMetric.DATA_CACHE_PIECES, data.pieces());
+        add(GatewayMetric.DATA_CACHE_EVICTIONS, data.evicted());
+        add(GatewayMetric.DATA_CACHE_BYTES, data.bytes());
+        add(GatewayMetric.DATA_CACHE_LIMIT, data.limitBytes());
+        add(GatewayMetric.DATA_CACHE_DROPPED, data.dropped());
+        add(GatewayMetric.DATA_CACHE_FAULTS, data.faults());
     }
 
     private void bypass(BypassCounts counts) {
