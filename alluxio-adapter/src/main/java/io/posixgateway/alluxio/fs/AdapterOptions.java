@@ -145,10 +145,10 @@ public record AdapterOptions(
                             "passthrough",
                             "auto",
                             "On mounts whose files do not change (ro, or consistency=immutable), the kernel itself"
-                                    + " reads block files of a worker on this host, for files of one block: of at"
-                                    + " least 1 MiB (auto), all (on), none (off). Needs CAP_SYS_ADMIN and"
-                                    + " short_circuit; excludes writeback_cache. Other mounts read through the page"
-                                    + " cache, so that all readers see what is written.",
+                                    + " reads block files of a worker on this host, for files of one block, and"
+                                    + " files of up to 4 MiB in the data cache: of at least 1 MiB (auto), all (on),"
+                                    + " none (off). Needs CAP_SYS_ADMIN, and short_circuit or cache_dir; excludes"
+                                    + " writeback_cache. Other mounts read through the page cache, so that all readers see what is written.",
                             "auto",
                             "on",
                             "off"),

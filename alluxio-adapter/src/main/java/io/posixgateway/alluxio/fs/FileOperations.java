@@ -219,7 +219,8 @@ final class FileOperations {
             return null;
         }
         FileReader.Extent extent = extent(attr);
-        return volume.passthrough.matches(extent) && !volume.mayBeOpenUnseen(inode) ? extent : null;
+        boolean matches = volume.passthrough.matches(extent) || volume.passthrough.matchesCached(extent);
+        return matches && !volume.mayBeOpenUnseen(inode) ? extent : null;
     }
 
     static FileReader.Extent extent(Attr attr) {

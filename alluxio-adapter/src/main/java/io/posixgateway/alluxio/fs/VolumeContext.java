@@ -132,7 +132,7 @@ final class VolumeContext implements AutoCloseable {
         this.ahead = new ReaddirPrefetch(metadata, cachePolicy);
         this.readers = options.readers(store, place.cache, clock);
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
-        this.passthrough = new Passthrough(readers.blocks(), options.passthroughBytes(), holdings);
+        this.passthrough = new Passthrough(readers.blocks(), readers.cache(), options.passthroughBytes(), holdings);
         this.pages = new PageCachePolicy(kept == null ? null : kept.pages());
         this.kept = kept;
         this.alluxio = new KnownAlluxio(store, kept, place.rootPath);

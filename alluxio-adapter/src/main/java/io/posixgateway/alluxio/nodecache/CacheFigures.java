@@ -8,6 +8,7 @@ package io.posixgateway.alluxio.nodecache;
  * @param hitBytes what the hits read
  * @param bytes of all pieces in the folder
  * @param limitBytes of that
+ * @param pinned those that are open
  * @param evicted pieces that others took the place of
  * @param dropped pieces that were damaged or missing
  * @param faults failures of the disk
@@ -19,6 +20,7 @@ public record CacheFigures(
         long bytes,
         long limitBytes,
         long pieces,
+        long pinned,
         long evicted,
         long dropped,
         long faults) {}

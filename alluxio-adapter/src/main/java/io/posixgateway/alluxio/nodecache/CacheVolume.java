@@ -4,6 +4,8 @@ import io.posixgateway.alluxio.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +56,11 @@ public final class CacheVolume implements AutoCloseable {
     /** By themselves as pieces; the first one was not used for longest. Guarded by itself. */
     private final LinkedHashMap<Piece, Filling> fillings = new LinkedHashMap<>(16, 0.75f, true);
 
+    /** Files that are open: where the volume ends before its handles, they must not keep pieces of others' cache from eviction. */
+    private final Set<AutoCloseable> open = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
+
     private final LongAdder hits = new LongAdder();
     private final LongAdder hitBytes = new LongAdder();
     private final LongAdder misses = new LongAdder();
@@ -80,7 +87,47 @@ public final class CacheVolume implements AutoCloseable {
      */
     public @Nullable CachedFile open(long fileId, long lengthBytes, long modifiedMillis, boolean mayWait) {
         CacheKey key = key(fileId, lengthBytes, modifiedMillis, mayWait);
-        return key == null ? null : new CachedFile(this, key);
+        return key == null ? null : begun(new CachedFile(this, key));
+    }
+
+    /**
+     * Opens a version of a file that is one file of the cache; null: it is none, or it is not verified yet. Never waits for more than the
+     * disk.
+     */
+    public @Nullable WholeFile openWhole(long fileId, long lengthBytes, long modifiedMillis) {
+        CacheKey key = key(fileId, lengthBytes, modifiedMillis, false);
+        Piece piece = key == null || key.pieces() != 1 ? null : cache().pin(key, 0);
+        if (piece == null) {
+            return null;
+        }
+        FolderDisk.Opened file = cache().open(piece, false);
+        if (file == null) {
+            cache().unpin(piece);
+            return null;
+        }
+        return begun(new WholeFile(this, piece, file));
+    }
+
+    private <T extends AutoCloseable> @Nullable T begun(T made) {
+        open.add(made);
+        if (!closed) {
+            return made;
+        }
+        end(made);
+        return null;
+    }
+
+    /** It is closed. */
+    void ended(AutoCloseable file) {
+        open.remove(file);
+    }
+
+    private static void end(AutoCloseable file) {
+        try {
+            file.close();
+        } catch (Exception e) {
+            throw new IllegalStateException("it throws none", e);
+        }
     }
 
     /** Is all of this version of a file here? Never waits. */
@@ -189,6 +236,7 @@ public final class CacheVolume implements AutoCloseable {
                 cache.bytes(),
                 cache.limitBytes(),
                 cache.size(),
+                cache.pinned(),
                 cache.evicted(),
                 cache.dropped(),
                 cache.faults());
@@ -196,6 +244,8 @@ public final class CacheVolume implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
+        open.forEach(CacheVolume::end);
         synchronized (fillings) {
             fillings.values().forEach(Filling::end);
             fillings.clear();

@@ -3,7 +3,6 @@ package io.posixgateway.alluxio.nodecache;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 
 /** One version of a file for one reader, who closes it. Holds the pieces open that were read last. Any thread. */
 public final class CachedFile implements AutoCloseable {
@@ -135,12 +134,7 @@ public final class CachedFile implements AutoCloseable {
         if (piece == null) {
             return;
         }
-        volume.cache().unpin(piece.piece);
-        try {
-            piece.file.close();
-        } catch (IOException e) {
-            LoggerFactory.getLogger(CachedFile.class).debug("Closing a piece failed: {}", e.toString());
-        }
+        volume.cache().close(piece.piece, piece.file);
     }
 
     /** This part was read from Alluxio: the pieces that are whole by now are kept. The data is left as it is. */
@@ -160,6 +154,7 @@ public final class CachedFile implements AutoCloseable {
 
     @Override
     public void close() {
+        volume.ended(this);
         OpenPiece[] last;
         synchronized (this) {
             closed = true;

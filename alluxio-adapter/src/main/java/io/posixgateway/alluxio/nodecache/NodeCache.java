@@ -42,6 +42,7 @@ final class NodeCache {
     private final Map<Piece, Piece> pieces = new HashMap<>();
     private final S3Fifo order = new S3Fifo();
     private long limitBytes;
+    private int pinned;
     private final LongAdder evicted = new LongAdder();
     private final LongAdder dropped = new LongAdder();
 
@@ -170,6 +171,7 @@ final class NodeCache {
     synchronized @Nullable Piece pin(CacheKey file, int index) {
         Piece piece = pieces.get(new Piece(file, index, 0, false));
         if (piece != null) {
+            pinned += piece.pins == 0 ? 1 : 0;
             piece.pins++;
             order.accessed(piece);
         }
@@ -178,6 +180,7 @@ final class NodeCache {
 
     synchronized void unpin(Piece piece) {
         piece.pins--;
+        pinned -= piece.pins == 0 ? 1 : 0;
     }
 
     /**
@@ -205,6 +208,16 @@ final class NodeCache {
         }
         drop(piece);
         return null;
+    }
+
+    /** What {@link #open} opened; the piece is unpinned. */
+    void close(Piece piece, FolderDisk.Opened opened) {
+        unpin(piece);
+        try {
+            opened.close();
+        } catch (IOException e) {
+            LOG.debug("Closing {} failed: {}", piece.name(), e.toString());
+        }
     }
 
     private boolean isVerified(Piece piece, FolderDisk.Opened opened) throws IOException {
@@ -348,6 +361,10 @@ final class NodeCache {
 
     synchronized long bytes() {
         return order.bytes();
+    }
+
+    synchronized int pinned() {
+        return pinned;
     }
 
     synchronized long limitBytes() {

@@ -2,7 +2,6 @@ package io.posixgateway.alluxio.read;
 
 import io.posixgateway.alluxio.meta.LongMap;
 import io.posixgateway.alluxio.store.StoreException;
-import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -262,7 +261,7 @@ public final class BlockFiles implements AutoCloseable {
             return 0;
         }
         int id = file.backing(kernel);
-        if (id == -Errno.EPERM || id == -Errno.EOPNOTSUPP || id == -Errno.ELOOP) {
+        if (Passthrough.REJECTED.contains(id)) {
             backingFiles = null;
             org.slf4j.LoggerFactory.getLogger(BlockFiles.class)
                     .warn(

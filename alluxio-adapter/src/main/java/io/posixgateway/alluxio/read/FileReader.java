@@ -95,17 +95,19 @@ public final class FileReader implements AutoCloseable {
             return known;
         }
         CachedFile made = cache.open(extent.fileId, extent.lengthBytes, extent.modifiedMillis, mayWait);
-        if (made != null) {
-            keep(made);
+        if (made != null && !isKept(made)) {
+            made.close();
         }
         return cached;
     }
 
-    /** Unless another thread was first. It holds nothing before it is read. */
-    private synchronized void keep(CachedFile made) {
-        if (cached == null && !closed) {
-            cached = made;
+    /** False: another thread was first, or the reader was closed meanwhile. */
+    private synchronized boolean isKept(CachedFile made) {
+        if (cached != null || closed) {
+            return false;
         }
+        cached = made;
+        return true;
     }
 
     private int readBlocks(long offset, ByteBuffer into) {

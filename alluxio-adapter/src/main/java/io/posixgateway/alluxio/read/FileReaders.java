@@ -186,6 +186,11 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         return budget;
     }
 
+    /** The data cache; null: there is none. */
+    public @Nullable CacheVolume cache() {
+        return cache;
+    }
+
     /** Is all of the file in the data cache? Never waits. */
     public boolean isCached(Extent extent) {
         return cache != null && cache.hasAll(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());

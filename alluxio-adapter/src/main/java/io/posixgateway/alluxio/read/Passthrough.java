@@ -1,15 +1,19 @@
 package io.posixgateway.alluxio.read;
 
 import io.posixgateway.alluxio.meta.LongMap;
+import io.posixgateway.alluxio.nodecache.CacheKey;
+import io.posixgateway.alluxio.nodecache.CacheVolume;
+import io.posixgateway.alluxio.nodecache.WholeFile;
 import io.posixgateway.alluxio.read.FileReader.Extent;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Nodes that the kernel reads by itself, from the block file that holds the whole file. Only on mounts whose files nobody
- * changes: who has such a node open would not see a change.
+ * Nodes that the kernel reads by itself, from the block file that holds the whole file, or from the one of the data cache that does. Only
+ * on mounts whose files nobody changes: who has such a node open would not see a change.
  *
  * <p>The kernel's rule is that all who have a node open do it in one way: while one is passed through, every other open must
  * be so too, with the same backing file, and while one goes through the page cache, none may be; what breaks the rule fails
@@ -19,19 +23,26 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threads: any, with the monitor of the node's inode held for {@link #of}, {@link #start}, {@link Live#join} and
  * {@link Live#leave}. A block file is held, and its backing id with it, as long as a handle is open; afterwards both stay
- * in {@link BlockFiles}, so that the next open needs no system call.
+ * in {@link BlockFiles}, so that the next open needs no system call. A file of the data cache is closed with the last handle, and may be
+ * evicted then.
  *
  * <p>What the kernel holds is noted for the process that takes the mount over. That one gives back the backing ids of its
  * predecessor, and turns all opens away from the nodes that were passed through, for it cannot know when they end.
  */
 public final class Passthrough {
+    /** Errnos of a kernel that rejects all such files. */
+    static final Set<Integer> REJECTED = Set.of(-Errno.EPERM, -Errno.EOPNOTSUPP, -Errno.ELOOP);
+
     private final BlockFiles blocks;
+    private final @Nullable CacheVolume cache;
     private final long leastBytes;
     private final Notes notes;
     private final LongMap<Live> nodes = new LongMap<>();
     private final LongMap<Boolean> heldBefore = new LongMap<>();
     private final LongAdder opens = new LongAdder();
     private volatile @Nullable Kernel kernel;
+    /** For files of the data cache; null: they are not passed through. */
+    private volatile @Nullable BackingFiles cachedFiles;
 
     /** Where it is noted what the kernel holds: nodes, which are positive, and backing ids, negative. Any thread. */
     public interface Notes {
@@ -52,9 +63,13 @@ public final class Passthrough {
         void remove(long held);
     }
 
-    /** @param leastBytes files from this size on; 0: none */
-    public Passthrough(BlockFiles blocks, long leastBytes, Notes notes) {
+    /**
+     * @param cache null: there is none
+     * @param leastBytes files from this size on; 0: none
+     */
+    public Passthrough(BlockFiles blocks, @Nullable CacheVolume cache, long leastBytes, Notes notes) {
         this.blocks = blocks;
+        this.cache = cache;
         this.leastBytes = leastBytes;
         this.notes = notes;
     }
@@ -74,7 +89,9 @@ public final class Passthrough {
             }
         }
         if (leastBytes > 0 && unchanging && mounted.features().passthrough()) {
-            blocks.backedBy(new BackingFiles(mounted, notes));
+            BackingFiles backingFiles = new BackingFiles(mounted, notes);
+            blocks.backedBy(backingFiles);
+            cachedFiles = cache == null ? null : backingFiles;
             kernel = mounted;
         }
     }
@@ -91,16 +108,48 @@ public final class Passthrough {
         }
     }
 
+    /** What the kernel reads from, held as long as it does. */
+    private interface Backing {
+        void used();
+
+        void give();
+    }
+
+    private record BlockBacking(BlockFiles blocks, BlockFile file) implements Backing {
+        @Override
+        public void used() {
+            blocks.used(file.blockId());
+        }
+
+        @Override
+        public void give() {
+            file.give();
+        }
+    }
+
+    private record CachedBacking(WholeFile file, BackingFiles kernel, int backingId) implements Backing {
+        @Override
+        public void used() {
+            // The pin that the file holds has counted.
+        }
+
+        @Override
+        public void give() {
+            kernel.close(backingId);
+            file.close();
+        }
+    }
+
     /** A node that is passed through now. */
     public static final class Live {
         private final Passthrough owner;
         private final long node;
         private final long fileId;
-        private final BlockFile file;
+        private final Backing file;
         private final int backingId;
         private int handles;
 
-        private Live(Passthrough owner, long node, long fileId, BlockFile file, int backingId) {
+        private Live(Passthrough owner, long node, long fileId, Backing file, int backingId) {
             this.owner = owner;
             this.node = node;
             this.fileId = fileId;
@@ -116,7 +165,7 @@ public final class Passthrough {
         /** One more handle, which is to be answered with this backing id. */
         public int join() {
             handles++;
-            owner.blocks.used(file.blockId());
+            file.used();
             owner.opens.increment();
             return backingId;
         }
@@ -141,8 +190,20 @@ public final class Passthrough {
         return kernel != null && extent.lengthBytes() >= leastBytes && extent.lengthBytes() <= extent.blockBytes();
     }
 
-    /** Begins for a node that nobody has open; to be joined. Null: no worker here has the block, or the kernel refuses. */
+    /** The same of a file of the data cache, as far as its size says. */
+    public boolean matchesCached(Extent extent) {
+        return cachedFiles != null
+                && extent.lengthBytes() >= leastBytes
+                && extent.lengthBytes() <= CacheKey.PIECE_BYTES;
+    }
+
+    /** Begins for a node that nobody has open; to be joined. Null: its content is in no file here, or the kernel refuses. */
     public @Nullable Live start(long node, Extent extent) {
+        Live live = matches(extent) ? startBlock(node, extent) : null;
+        return live == null && matchesCached(extent) ? startCached(node, extent) : live;
+    }
+
+    private @Nullable Live startBlock(long node, Extent extent) {
         BlockFile file = blocks.take(extent.firstBlock());
         if (file == null) {
             return null;
@@ -152,7 +213,45 @@ public final class Passthrough {
             file.give();
             return null;
         }
-        Live live = new Live(this, node, extent.fileId(), file, backingId);
+        return started(node, extent, new BlockBacking(blocks, file), backingId);
+    }
+
+    private @Nullable Live startCached(long node, Extent extent) {
+        BackingFiles backingFiles = cachedFiles;
+        WholeFile file = backingFiles == null || cache == null
+                ? null
+                : cache.openWhole(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());
+        if (backingFiles == null || file == null) {
+            return null;
+        }
+        int backingId = backingFiles.open(file.descriptor());
+        if (backingId <= 0) {
+            file.close();
+            rejected(backingId);
+            return null;
+        }
+        CachedBacking backing = new CachedBacking(file, backingFiles, backingId);
+        if (!notes.add(node)) {
+            backing.give();
+            return null;
+        }
+        return started(node, extent, backing, backingId);
+    }
+
+    private void rejected(int errno) {
+        if (REJECTED.contains(errno)) {
+            cachedFiles = null;
+            org.slf4j.LoggerFactory.getLogger(Passthrough.class)
+                    .warn(
+                            "The kernel rejects files of the data cache for passthrough (errno {}), so this process reads"
+                                    + " them. Passthrough needs CAP_SYS_ADMIN in the initial user namespace, and"
+                                    + " cache_dir on a file system such as tmpfs, ext4 or XFS",
+                            -errno);
+        }
+    }
+
+    private Live started(long node, Extent extent, Backing backing, int backingId) {
+        Live live = new Live(this, node, extent.fileId(), backing, backingId);
         nodes.put(node, live);
         return live;
     }

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.mounted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.fs.AlluxioFileSystem;
 import io.posixgateway.alluxio.harness.TmpfsFolder;
@@ -10,8 +11,11 @@ import io.posixgateway.alluxio.nodecache.CacheFigures;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,6 +35,7 @@ class NodeCacheIT {
     private static final int BYTES = (4 << 20) + 700_001;
 
     private static final int PIECES = 2;
+    private static final int SMALL_BYTES = 3_000_001;
     private static final Duration PATIENCE = Duration.ofMinutes(1);
 
     @TempDir(factory = TmpfsFolder.class)
@@ -138,6 +143,31 @@ class NodeCacheIT {
                 assertThat(read).isEqualTo(expected);
             }
             assertThat(path).hasBinaryContent(expected);
+        }
+    }
+
+    @Test
+    void fileOfOnePiece_isReadByTheKernel_onAMountThatIsReadOnly() throws Exception {
+        Files.write(writable.root().resolve("g"), java.util.Arrays.copyOf(content, SMALL_BYTES));
+        AlluxioFileSystem fs = open(Map.of());
+        try (MountedFileSystem mounted =
+                MountedFileSystem.mount(fs, MountedFileSystem.options(TransportChoice.AUTO, true))) {
+            assumeTrue(
+                    mounted.session().kernel().features().passthrough(),
+                    "no passthrough: " + mounted.session().line());
+            Path file = mounted.root().resolve("g");
+            assertThat(file).hasBinaryContent(java.util.Arrays.copyOf(content, SMALL_BYTES));
+            Waiting.until("a later open is passed through", PATIENCE, () -> {
+                FileChannel.open(file).close();
+                return fs.counts().passthroughOpens() > 0;
+            });
+            long before = mounted.session().metrics().requests(Opcode.READ);
+            try (FileChannel open = FileChannel.open(file)) {
+                ByteBuffer mapped = open.map(FileChannel.MapMode.READ_ONLY, 0, SMALL_BYTES);
+                assertThat(mapped).isEqualTo(ByteBuffer.wrap(content, 0, SMALL_BYTES));
+            }
+            assertThat(file).hasBinaryContent(java.util.Arrays.copyOf(content, SMALL_BYTES));
+            assertThat(mounted.session().metrics().requests(Opcode.READ)).isEqualTo(before);
         }
     }
 

@@ -92,10 +92,14 @@ class CacheVolumeTest {
     @BeforeEach
     void open() {
         new Random(1).nextBytes(content);
+        openCache();
+        volume = new CacheVolume(host, () -> tenant, buffers);
+    }
+
+    private void openCache() {
         host.cache = new NodeCache(
                 new LocalDisk(folder), new Outage("a folder", new ManualClock()), 1 << 30, 1000, Runnable::run);
         host.cache.load();
-        volume = new CacheVolume(host, () -> tenant, buffers);
     }
 
     private CachedFile file(long id) {
@@ -233,6 +237,28 @@ class CacheVolumeTest {
                 },
                 buffers);
         assertThat(away.open(7, LONG, 1, true)).isNull();
+    }
+
+    @Test
+    void fileOfOnePiece_isOpenedWhole_onceItIsVerified() throws Exception {
+        CachedFile small = Objects.requireNonNull(volume.open(9, PART, 1, true));
+        small.keep(0, ByteBuffer.wrap(content, 0, PART));
+        keepAll(file(7));
+        host.work();
+        assertThat(volume.openWhole(7, LONG, 1)).as("a file of two pieces").isNull();
+        assertThat(volume.openWhole(9, PART, 2)).as("another version").isNull();
+        Objects.requireNonNull(volume.openWhole(9, PART, 1)).close();
+
+        openCache();
+        assertThat(volume.openWhole(9, PART, 1))
+                .as("not verified by this process")
+                .isNull();
+        assertThat(read(Objects.requireNonNull(volume.open(9, PART, 1, true)), 0, 10))
+                .isNotNull();
+        try (WholeFile whole = Objects.requireNonNull(volume.openWhole(9, PART, 1))) {
+            assertThat(whole.descriptor().valid()).isTrue();
+        }
+        assertThat(volume.figures().pinned()).isEqualTo(1);
     }
 
     @Test

@@ -31,6 +31,8 @@ public final class RecordingKernel implements Kernel {
 
     private final Set<Long> nameless = new HashSet<>();
     private int backingFiles;
+    /** By number, those that it was not told to close. */
+    private final Set<Integer> openBackingFiles = new HashSet<>();
 
     RecordingKernel() {
         this(false, false);
@@ -198,11 +200,21 @@ public final class RecordingKernel implements Kernel {
 
     @Override
     public synchronized int openBacking(FileDescriptor file) {
-        return passthrough ? ++backingFiles : -Errno.EOPNOTSUPP;
+        if (!passthrough) {
+            return -Errno.EOPNOTSUPP;
+        }
+        openBackingFiles.add(++backingFiles);
+        return backingFiles;
     }
 
     @Override
-    public int closeBacking(int backingId) {
+    public synchronized int closeBacking(int backingId) {
+        openBackingFiles.remove(backingId);
         return 0;
+    }
+
+    /** How many files it may read by itself. */
+    public synchronized int openBackingFiles() {
+        return openBackingFiles.size();
     }
 }

@@ -1,0 +1,32 @@
+package io.posixgateway.alluxio.nodecache;
+
+import java.io.FileDescriptor;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A file of the cache that is all of one version of a file, open until it is closed; it is not evicted so long. Any thread. */
+public final class WholeFile implements AutoCloseable {
+    private final CacheVolume volume;
+    private final Piece piece;
+    private final FolderDisk.Opened file;
+    private final AtomicBoolean open = new AtomicBoolean(true);
+
+    WholeFile(CacheVolume volume, Piece piece, FolderDisk.Opened file) {
+        this.volume = volume;
+        this.piece = piece;
+        this.file = file;
+    }
+
+    /** For reading; the file's own, to be used while it is open. */
+    public FileDescriptor descriptor() {
+        return file.descriptor();
+    }
+
+    /** A second time is harmless. */
+    @Override
+    public void close() {
+        if (open.getAndSet(false)) {
+            volume.ended(this);
+            volume.cache().close(piece, file);
+        }
+    }
+}
