@@ -3,6 +3,7 @@ package mounts
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,20 +16,20 @@ var ErrWaits = errors.New("the kernel does not answer: a file system on the way 
 const callLimit = 15 * time.Second
 
 // Bounded is a System whose calls end. One that the kernel does not answer is left to itself, as nothing interrupts it, and as it may
-// take effect yet, all others of its path are refused until it has ended; so no path has more than one of them. Any goroutine.
+// take effect yet, all others of its path are refused until it has ended. Any goroutine.
 type Bounded struct {
 	System
 
 	limit time.Duration
 	mu    sync.Mutex
-	left  map[string]string // guarded by mu: what is still being done with a path
+	left  map[string][]string // guarded by mu: what is still being done with a path, by calls that began before one was left
 }
 
 // NewBounded is the machine's System, with bounds.
 func NewBounded() *Bounded { return bounded(Kernel{}, callLimit) }
 
 func bounded(system System, limit time.Duration) *Bounded {
-	return &Bounded{System: system, limit: limit, left: map[string]string{}}
+	return &Bounded{System: system, limit: limit, left: map[string][]string{}}
 }
 
 // do calls, and returns what it returns, or ErrWaits.
@@ -51,24 +52,34 @@ func (b *Bounded) do(what, path string, call func() error) error {
 	b.leave(path, what)
 	go func() {
 		<-ended
-		b.leave(path, "")
+		b.over(path, what)
 	}()
 	return fmt.Errorf("%s %s: %w", what, path, ErrWaits)
 }
 
+// leftAt is the first of what is still being done with a path, or "".
 func (b *Bounded) leftAt(path string) (what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.left[path]
+	if len(b.left[path]) == 0 {
+		return ""
+	}
+	return b.left[path][0]
 }
 
 func (b *Bounded) leave(path, what string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if what == "" {
+	b.left[path] = append(b.left[path], what)
+}
+
+func (b *Bounded) over(path, what string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := slices.Index(b.left[path], what)
+	b.left[path] = slices.Delete(b.left[path], one, one+1)
+	if len(b.left[path]) == 0 {
 		delete(b.left, path)
-	} else {
-		b.left[path] = what
 	}
 }
 

@@ -54,6 +54,28 @@ func TestACallThatTheKernelDoesNotAnswerEndsAndKeepsItsPathUntilItIsDone(t *test
 	})
 }
 
+func TestAPathIsFreeOnlyWhenTheLastCallThatWasLeftHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system := &hung{let: make(chan struct{}), made: map[string]int{}}
+		b := bounded(system, time.Minute)
+		looked := make(chan struct{})
+		go func() { _ = b.do("find", "/hung", func() error { <-looked; return nil }) }()
+		if err := b.MakeFolder("/hung"); !errors.Is(err, ErrWaits) {
+			t.Fatal(err)
+		}
+		close(looked)
+		synctest.Wait()
+		if err := b.Detach("/hung"); !errors.Is(err, ErrWaits) {
+			t.Fatal("the folder may still be made:", err)
+		}
+		close(system.let)
+		synctest.Wait()
+		if err := b.MakeFolder("/hung"); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // Nobody serves it: each look below it waits, and only its end ends that.
 func TestAFolderBelowAMountThatHangsIsNotWaitedFor(t *testing.T) {
 	fusetest.RequireFuse(t)
