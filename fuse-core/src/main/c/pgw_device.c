@@ -34,7 +34,8 @@ int pgw_device_clone(int fd) {
 
 bool pgw_device_connected(int fd) {
     struct pollfd device = {.fd = fd};
-    return poll(&device, 1, 0) == 0; /* else POLLERR, which is never asked for */
+    /* 1: POLLERR, which is never asked for. A signal that ends the look says nothing. */
+    return poll(&device, 1, 0) <= 0;
 }
 
 long pgw_device_read(int fd, void *into, size_t capacity) {
