@@ -181,9 +181,9 @@ final class WorkerList {
 
     private synchronized Last requested(long mostNanos) throws IOException {
         if (!requested && isAsOldAs(intervalNanos, last)) {
-            requested = true;
             requestedNanos = clock.nanos();
             new UnpinnedThread(clock.background(this::request), "worker-list").start();
+            requested = true;
         }
         long end = mostNanos + (last.workers == null ? clock.nanos() : requestedNanos);
         try {
