@@ -64,7 +64,7 @@ final class FileCreator {
     private FileOutStream open(String path, long fileId, OutStreamOptions options, long lengthBytes)
             throws IOException {
         if (!options.getUnderStorageType().isSyncPersist()) {
-            return new WorkerOutStream(context, master, path, options, streams);
+            return new WorkerOutStream(context, master, path, fileId, options, streams);
         }
         CachedBlocks cached = options.getAlluxioStorageType().isStore()
                 ? new CachedBlocks(context, streams, options, fileId, lengthBytes)

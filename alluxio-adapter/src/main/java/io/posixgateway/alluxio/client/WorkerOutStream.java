@@ -8,6 +8,7 @@ import alluxio.client.file.FileSystemContext;
 import alluxio.client.file.options.OutStreamOptions;
 import alluxio.grpc.CompleteFilePOptions;
 import alluxio.grpc.ScheduleAsyncPersistencePOptions;
+import alluxio.master.block.BlockId;
 import alluxio.util.FileSystemOptionsUtils;
 import io.posixgateway.alluxio.store.StoreException;
 import java.io.Closeable;
@@ -20,6 +21,7 @@ final class WorkerOutStream extends FileOutStream {
     private final FileSystemContext context;
     private final FileSystemMaster master;
     private final String path;
+    private final long fileId;
     private final OutStreamOptions options;
     private final BlockStreams streams;
     private final Closeable reinitialization;
@@ -32,11 +34,13 @@ final class WorkerOutStream extends FileOutStream {
             FileSystemContext context,
             FileSystemMaster master,
             String path,
+            long fileId,
             OutStreamOptions options,
             BlockStreams streams) {
         this.context = context;
         this.master = master;
         this.path = path;
+        this.fileId = fileId;
         this.options = options;
         this.streams = streams;
         this.reinitialization = context.blockReinit();
@@ -66,14 +70,24 @@ final class WorkerOutStream extends FileOutStream {
         if (last != null) {
             last.flush();
         }
-        BlockOutStream next;
+        BlockOutStream next = streams.open(newBlock(), options.getBlockSizeBytes(), options);
+        blocks.add(next);
+        return next;
+    }
+
+    /** The master is asked by path: once another client has renamed this file away, and made its own there, it gives one of that. */
+    private long newBlock() throws IOException {
+        long block;
         try {
-            next = streams.open(master.newBlock(path), options.getBlockSizeBytes(), options);
+            block = master.newBlock(path);
         } catch (StoreException e) {
             throw FileSystemMaster.cause(e);
         }
-        blocks.add(next);
-        return next;
+        if (BlockId.getContainerId(block) != BlockId.getContainerId(fileId)) {
+            throw new IOException(
+                    path + " is another file now: another client renamed or replaced the one being written");
+        }
+        return block;
     }
 
     @Override

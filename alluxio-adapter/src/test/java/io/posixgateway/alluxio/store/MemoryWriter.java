@@ -115,6 +115,9 @@ final class MemoryWriter implements StoreWriter {
             for (int at = 0; at < bytes.length; at += (int) MemoryInode.BLOCK_BYTES) {
                 byte[] block = block(bytes, at);
                 long id = cluster.ask(master -> master.newBlock(path, block.length));
+                if (MemoryInode.fileId(id) != fileId) {
+                    throw new StoreException(Errno.EIO, path + " is another file now", null);
+                }
                 through.put(id, block);
                 cached.add(id);
             }

@@ -109,6 +109,24 @@ abstract class QuirksContract extends ContractCase {
         sink.cancel();
     }
 
+    /** Once its name is that of another file, the next block of one that goes to workers alone is that file's. WorkerOutStream compares. */
+    @Test
+    void block_ofAFileWhoseNameIsAnothers_isWrittenToNone() throws Exception {
+        Store cached = fixture.client(WriteType.MUST_CACHE, 0);
+        StoreWriter sink = begin(cached, at("file"));
+        cached.rename(at("file"), at("renamed"), false);
+        StoreWriter others = begin(fixture.client(WriteType.MUST_CACHE, 1), at("file"));
+        assertFails(Errno.EIO, () -> {
+            put(sink, "content");
+            sink.complete();
+        });
+        sink.cancel();
+        FileStatus there = cached.status(at("file"));
+        assertThat(there.id()).isEqualTo(others.fileId());
+        assertThat(there.complete()).isFalse();
+        others.cancel();
+    }
+
     /** The number of a creation that was done answers whatever is at the path by now. Reservations.undo compares ids and state. */
     @Test
     void createWithUsedNumber_answersWhatIsThereByNow() throws Exception {
