@@ -189,7 +189,7 @@ final class Commits {
     /** Those that are open, and that a worker may still undo, or may have undone. */
     List<DirtyFile> unstable() {
         return dirtyFiles.all().stream()
-                .filter(dirtyFile -> dirtyFile.is(Phase.UNSTABLE))
+                .filter(dirtyFile -> dirtyFile.is(Phase.UNSTABLE) && !dirtyFile.isOvertaken())
                 .toList();
     }
 
@@ -205,7 +205,7 @@ final class Commits {
             if (due) {
                 committer.commit(dirtyFile, Waiter.PATIENT);
                 dirtyFile.committed();
-                LOG.info("{}, which is open, was uploaded again", dirtyFile.path());
+                LOG.info("{}, which is open, is safe now, or has new content", dirtyFile.path());
             }
         } finally {
             dirtyFile.unlock();

@@ -201,13 +201,17 @@ public final class Committer {
         if (dirtyFile.is(Phase.SPOOLED) || isDue(dirtyFile)) {
             commitContent(dirtyFile, attempt);
         }
-        attributes.send(dirtyFile);
+        if (!dirtyFile.isOvertaken()) {
+            attributes.send(dirtyFile);
+        }
         dirtyFile.inode.invalidateAttr(table.generation().changed());
     }
 
     /** Was it committed where a worker might undo it, which is done by now? Then it is committed once more. */
     private boolean isDue(DirtyFile dirtyFile) {
-        return dirtyFile.state() instanceof DirtyState.Unstable unstable && !late.concern(unstable.path());
+        return dirtyFile.state() instanceof DirtyState.Unstable unstable
+                && !unstable.isOvertaken()
+                && !late.concern(unstable.path());
     }
 
     /** Where that fails, a new file has its name no more. */
@@ -217,9 +221,9 @@ public final class Committer {
         try {
             if (before instanceof DirtyState.Created created && created.sink().isAt(attempt.path)) {
                 complete(dirtyFile, created, attempt);
-            } else if (before instanceof DirtyState.Unstable && isReplaced(dirtyFile.inode, attempt.path)) {
+            } else if (before instanceof DirtyState.Unstable unstable && isReplaced(dirtyFile.inode, attempt.path)) {
                 LOG.info("{} has new content, and is not uploaded again", attempt.path);
-                dirtyFile.become(DirtyState.Plain.COMMITTED);
+                dirtyFile.become(new DirtyState.Unstable(unstable.path(), true));
             } else {
                 replace(dirtyFile, attempt, before instanceof DirtyState.Unstable);
             }
@@ -414,7 +418,7 @@ public final class Committer {
     private void committed(DirtyFile dirtyFile, String path, long fileId, StoreWriter sink) {
         dirtyFile.inode.wrote();
         late.committed(path, dirtyFile.inode);
-        dirtyFile.become(late.concern(path) ? new DirtyState.Unstable(path) : DirtyState.Plain.COMMITTED);
+        dirtyFile.become(late.concern(path) ? new DirtyState.Unstable(path, false) : DirtyState.Plain.COMMITTED);
         int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
         dirtyFile.isNow(
                 new Origin(dirtyFile.inode.node(), fileId, path, dirtyFile.spool.lengthBytes(), 0, madeSeconds));

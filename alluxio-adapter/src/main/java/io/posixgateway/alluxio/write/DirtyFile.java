@@ -181,6 +181,11 @@ final class DirtyFile {
         return state instanceof DirtyState.Created created && !created.isWritten();
     }
 
+    /** Is it {@link DirtyState.Unstable}, and overtaken? Any thread. */
+    boolean isOvertaken() {
+        return state instanceof DirtyState.Unstable unstable && unstable.isOvertaken();
+    }
+
     /** Has it content that is not surely in Alluxio? */
     boolean holdsContent() {
         return switch (state.phase()) {

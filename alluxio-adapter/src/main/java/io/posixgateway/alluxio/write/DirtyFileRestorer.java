@@ -91,7 +91,7 @@ final class DirtyFileRestorer {
         return switch (record.phase(content.lengthBytes() > 0)) {
             case LOST -> new DirtyState.Lost(StreamingUploads.left(path));
             case UNLINKED -> DirtyState.Plain.UNLINKED;
-            case UNSTABLE -> gone ? DirtyState.Plain.COMMITTED : new DirtyState.Unstable(path);
+            case UNSTABLE -> new DirtyState.Unstable(path, gone);
             case COMMITTED -> DirtyState.Plain.COMMITTED;
             default -> isMadeHere(record) ? DirtyState.Spooled.INCOMPLETE : DirtyState.Spooled.CHANGED;
         };

@@ -90,8 +90,9 @@ sealed interface DirtyState
      * Its next upload replaces nothing but what it was committed as.
      *
      * @param path where a worker may still undo it, see {@link StaleWorkerWrites}
+     * @param isOvertaken another file is there since, or none: at its end {@link RecommitQueue} looks what becomes of the content
      */
-    record Unstable(String path) implements DirtyState {
+    record Unstable(String path, boolean isOvertaken) implements DirtyState {
         @Override
         public Phase phase() {
             return Phase.UNSTABLE;

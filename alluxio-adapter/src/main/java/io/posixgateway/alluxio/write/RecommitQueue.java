@@ -28,8 +28,8 @@ final class RecommitQueue implements AutoCloseable {
             "it is gone from Alluxio: either another client deleted it, or a worker that stopped responding removed"
                     + " it later";
     private static final String LOADED =
-            "its file now has content that no client of Alluxio wrote: a worker that stopped responding may have written"
-                    + " it later";
+            "its file now has content that no gateway wrote: either another client of Alluxio did, or a worker that stopped"
+                    + " responding, later";
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** After a commit that failed. */
     private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -209,7 +209,7 @@ final class RecommitQueue implements AutoCloseable {
         try {
             String path = kept.record.content().path();
             FileStatus there = Existing.orNull(() -> commits.store.status(path));
-            boolean needless = kept.deleted || !isLast(kept) || (there != null && !RevivedNames.isLoaded(there));
+            boolean needless = kept.deleted || !isLast(kept) || (there != null && RevivedNames.isOfGateway(there));
             return needless ? dropped(kept) : isSetAside(kept, there == null ? GONE : LOADED);
         } catch (StoreException e) {
             return false;
@@ -229,7 +229,7 @@ final class RecommitQueue implements AutoCloseable {
     /** Once more; false: it has to be done another time. */
     private boolean committed(Kept kept, Inode inode, Attr attr) {
         kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
-        DirtyState state = new DirtyState.Unstable(kept.record.content().path());
+        DirtyState state = new DirtyState.Unstable(kept.record.content().path(), false);
         DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, attr, metadata.clock(), state);
         try {
             boolean safe = metadata.pathLocks().shared(dirtyFile.inode, () -> commits.again(dirtyFile));
@@ -261,7 +261,7 @@ final class RecommitQueue implements AutoCloseable {
     }
 
     private static boolean isReloaded(Kept kept, Attr attr) {
-        return attr.raw().id() != kept.record.content().fileId() && RevivedNames.isLoaded(attr.raw());
+        return attr.raw().id() != kept.record.content().fileId() && !RevivedNames.isOfGateway(attr.raw());
     }
 
     private static boolean dropped(Kept kept) {

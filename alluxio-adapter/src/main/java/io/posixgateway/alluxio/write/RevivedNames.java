@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.journal.RenameLog.Renaming;
 import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
@@ -80,6 +81,16 @@ final class RevivedNames {
                 && file.complete()
                 && file.xattrs().isEmpty()
                 && TimeUnit.SECONDS.toMillis(file.createdSeconds()) > file.modifiedMillis();
+    }
+
+    /**
+     * Is it surely no late write of a worker? A gateway gives a file that it writes a time of its own; who changes the attributes of one
+     * that Alluxio loaded notes Alluxio's with it. A file of another client of Alluxio cannot be told from a loaded one.
+     */
+    static boolean isOfGateway(FileStatus there) {
+        PosixXattr extras = PosixXattr.decode(there.xattrs().get(PosixXattr.XATTR));
+        boolean isWritten = extras.has(PosixXattr.MODIFIED) && extras.modifiedThenMillis == 0;
+        return there.directory() || !there.complete() || isWritten;
     }
 
     private void remove(FileStatus there, StaleWorkerWrites.Sent sent) throws StoreException {

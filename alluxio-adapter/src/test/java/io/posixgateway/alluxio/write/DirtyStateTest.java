@@ -28,7 +28,7 @@ class DirtyStateTest {
                 DirtyState.Spooled.HERE_ONLY,
                 new StreamingUpload(sink, 0),
                 DirtyState.Plain.COMMITTED,
-                new DirtyState.Unstable("/file"),
+                new DirtyState.Unstable("/file", false),
                 DirtyState.Plain.UNLINKED);
     }
 

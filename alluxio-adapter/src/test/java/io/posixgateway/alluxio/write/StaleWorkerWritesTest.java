@@ -113,15 +113,16 @@ class StaleWorkerWritesTest {
         }
     }
 
-    /** Another client has Alluxio compare the path first: to Alluxio what the worker wrote is another file. */
-    @Test
-    void write_pastStoppedWorker_isSetAsideWhenAlluxioHasLoadedWhatTheWorkerWroteLate() throws Exception {
+    /** Another client has Alluxio compare the path first, within the same second, too: to Alluxio what the worker wrote is another file. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void write_pastStoppedWorker_isSetAsideWhenAlluxioHasLoadedWhatTheWorkerWroteLate(int looksLater) throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
             near.stop();
             mount.write("/file", "first");
             mount.write("/file", "later content");
             near.resume();
-            clock.advance(LOOK.multipliedBy(2));
+            clock.advance(LOOK.multipliedBy(looksLater));
             assertThat(cluster.connect().compared("/file").lengthBytes()).isEqualTo(5);
             assertThat(committed("/file")).as("the worker undid it").isEqualTo("first");
             lookUntilSafe(mount.folder());

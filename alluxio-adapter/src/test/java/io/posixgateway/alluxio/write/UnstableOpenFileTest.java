@@ -10,9 +10,12 @@ import io.posixgateway.alluxio.store.MemoryWorker;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -98,6 +101,41 @@ class UnstableOpenFileTest {
             assertThat(committed("/file")).isEqualTo("newest");
             file.close();
             assertThat(committed("/file")).isEqualTo("newest");
+        }
+    }
+
+    /** Within the second in which the worker wrote it, so that nothing tells it from a file of another client. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void sync_pastStoppedWorker_isSetAsideAtTheCloseWhenAlluxioHasLoadedWhatTheWorkerWroteLate(boolean isChanged)
+            throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            MemoryMount.OpenFile file = synced(mount, "synced content");
+            if (isChanged) {
+                mount.requests().chmod(mount.stat("/file").id(), 0600);
+            }
+            near.resume();
+            undo("/file");
+            cluster.connect().compared("/file");
+            lookFor(mount, DONE);
+            file.close();
+            Path aside = mount.folder().resolve("aside");
+            Eventually.holds("it is set aside", () -> {
+                clock.advance(LOOK);
+                return Files.exists(aside) && hasContent(aside, "synced content");
+            });
+            assertThat(committed("/file")).isEqualTo("undone");
+        }
+    }
+
+    private static boolean hasContent(Path aside, String text) throws IOException {
+        try (Stream<Path> files = Files.list(aside)) {
+            for (Path file : files.toList()) {
+                if (Files.readString(file, StandardCharsets.ISO_8859_1).equals(text)) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
