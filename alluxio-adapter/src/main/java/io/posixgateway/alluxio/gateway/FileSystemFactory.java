@@ -364,15 +364,20 @@ public final class FileSystemFactory {
         }
     }
 
-    private static ServiceException failure(StoreException e) {
-        String advice = e.isOfThisNode() ? "; check the disk of the spool folder on this node" : "";
+    static ServiceException failure(StoreException e) {
+        String todo = isFull(e) ? "make room on" : "check";
+        String advice = e.isOfThisNode() ? "; " + todo + " the disk of the spool folder on this node" : "";
         return new ServiceException(kindOf(e), e.getMessage() + advice, e);
     }
 
-    /** The same of a failure: a disk of this node that fails does so again, whoever retries. */
+    private static boolean isFull(StoreException failure) {
+        return failure.errno() == Errno.ENOSPC || failure.errno() == Errno.EDQUOT;
+    }
+
+    /** The same of a failure: a disk of this node that fails does so again, whoever retries, unless it only lacks room. */
     static Kind kindOf(StoreException failure) {
         Kind kind = kindOf(failure.errno());
-        return failure.isOfThisNode() && kind == Kind.UNAVAILABLE ? Kind.PRECONDITION : kind;
+        return failure.isOfThisNode() && kind == Kind.UNAVAILABLE && !isFull(failure) ? Kind.PRECONDITION : kind;
     }
 
     /** What an errno of work on a path means to a caller of the service. */

@@ -31,4 +31,13 @@ class FileSystemFactoryTest {
         assertThat(FileSystemFactory.kindOf(StoreException.ofThisNode(Errno.EPERM, "state folder", cause)))
                 .isEqualTo(Kind.DENIED);
     }
+
+    @Test
+    void aFullDiskOfThisNode_isRetried_andSaysToMakeRoom() {
+        for (int errno : new int[] {Errno.ENOSPC, Errno.EDQUOT}) {
+            ServiceException failure = FileSystemFactory.failure(StoreException.ofThisNode(errno, "records", cause));
+            assertThat(failure.kind()).isEqualTo(Kind.UNAVAILABLE);
+            assertThat(failure).hasMessageContaining("make room on the disk");
+        }
+    }
 }
