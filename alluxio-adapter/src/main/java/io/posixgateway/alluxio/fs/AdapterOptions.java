@@ -397,14 +397,15 @@ public record AdapterOptions(
     /**
      * Opens the folder of the data cache; null: there is none.
      *
+     * @param goesOn the volume was served before, which goes on without a folder that cannot be used
      * @throws StoreException EINVAL: it cannot be used; the message says why, and what to do
      */
-    CacheFolders.@Nullable Shared openCache(Clock clock) throws StoreException {
+    CacheFolders.@Nullable Shared openCache(Clock clock, boolean goesOn) throws StoreException {
         if (cacheFolder == null) {
             return null;
         }
         try {
-            return CacheFolders.open(cacheFolder, cacheFolderBytes, clock);
+            return CacheFolders.open(cacheFolder, cacheFolderBytes, clock, goesOn);
         } catch (IOException e) {
             throw new StoreException(Errno.EINVAL, "The data cache cannot be used: " + e.getMessage(), e);
         }

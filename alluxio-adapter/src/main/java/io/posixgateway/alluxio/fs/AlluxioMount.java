@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.fs;
 import io.posixgateway.alluxio.client.AlluxioStore;
 import io.posixgateway.alluxio.journal.VolumeStateDir;
 import io.posixgateway.alluxio.meta.CacheBudget;
+import io.posixgateway.alluxio.nodecache.CacheFolders;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
@@ -144,14 +145,32 @@ public final class AlluxioMount {
             if (kept != null && known.isEmpty()) {
                 kept.rootIs(rootId);
             }
-            VolumeContext.Place place = new VolumeContext.Place(store, path, rootId, options.openCache(shared.clock()));
-            VolumeContext volume = new VolumeContext(place, options, shared, kept);
-            return new AlluxioFileSystem(volume, alluxio.path(), shared.clock());
+            VolumeContext.Place place =
+                    new VolumeContext.Place(store, path, rootId, options.openCache(shared.clock(), goesOn));
+            return open(place, alluxio, options, kept, shared);
         } catch (StoreException e) {
             store.close();
             throw explained(alluxio, e);
         } catch (RuntimeException | Error e) {
             store.close(); // its threads and connections would stay, and a takeover is retried
+            throw e;
+        }
+    }
+
+    private static AlluxioFileSystem open(
+            VolumeContext.Place place,
+            AlluxioOptions alluxio,
+            AdapterOptions options,
+            @Nullable VolumeStateDir kept,
+            Shared shared) {
+        try {
+            return new AlluxioFileSystem(
+                    new VolumeContext(place, options, shared, kept), alluxio.path(), shared.clock());
+        } catch (RuntimeException | Error e) {
+            CacheFolders.Shared cache = place.cache();
+            if (cache != null) {
+                cache.close(); // its lock would keep the next try out
+            }
             throw e;
         }
     }

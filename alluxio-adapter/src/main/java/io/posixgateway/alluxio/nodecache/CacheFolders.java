@@ -25,19 +25,37 @@ public final class CacheFolders {
      * Opens a folder for one more volume, which closes it. Of several sizes the largest counts. Where another process has the folder, such
      * as the one that this one takes over from, it is used as soon as that ends.
      *
+     * @param goesOn the volume was served before: a folder that cannot be used now is left out until it can, with a line of the log
      * @throws IOException the folder cannot be used; says why, and what to do
      */
-    public static Shared open(Path folder, long limitBytes, Clock clock) throws IOException {
-        CacheFolder.prepare(folder);
-        Path real = folder.toRealPath();
+    public static Shared open(Path folder, long limitBytes, Clock clock, boolean goesOn) throws IOException {
+        if (!goesOn) {
+            CacheFolder.prepare(folder);
+        }
         Shared shared;
         synchronized (OPEN) {
-            shared = OPEN.computeIfAbsent(real, path -> new Shared(path, limitBytes, clock));
+            shared = OPEN.computeIfAbsent(real(folder, goesOn), path -> new Shared(path, limitBytes, clock));
             shared.users++;
         }
-        shared.cache.raiseLimit(limitBytes);
-        shared.isReady(true);
-        return shared;
+        try {
+            shared.cache.raiseLimit(limitBytes);
+            shared.isReady(true);
+            return shared;
+        } catch (RuntimeException | Error e) {
+            shared.close();
+            throw e;
+        }
+    }
+
+    private static Path real(Path folder, boolean mayBeMissing) throws IOException {
+        try {
+            return folder.toRealPath();
+        } catch (IOException e) {
+            if (mayBeMissing) {
+                return folder.normalize();
+            }
+            throw e;
+        }
     }
 
     /** A folder that volumes share. */
@@ -90,23 +108,38 @@ public final class CacheFolders {
             }
             triedNanos = clock.nanos();
             try {
+                CacheFolder.prepare(folder);
                 CacheFolder taken = CacheFolder.tryLock(folder);
                 if (taken != null) {
-                    cache.load();
-                    lock = taken;
+                    load(taken);
                 } else {
                     report("another process uses it; if that is to continue, give each its own cache_dir");
                 }
-            } catch (IOException e) {
-                report(e.getMessage());
+            } catch (IOException | RuntimeException e) {
+                report(e.toString());
             }
             return lock != null;
         }
 
-        private void report(@Nullable String why) {
+        private void load(CacheFolder taken) {
+            try {
+                cache.load();
+                lock = taken;
+            } finally {
+                if (lock == null) {
+                    taken.close();
+                }
+            }
+        }
+
+        private void report(String why) {
             if (!reported) {
                 reported = true;
-                LOG.warn("The data cache in {} is not used yet: {}", folder, why);
+                LOG.warn(
+                        "The data cache in {} is not used yet, and tried again every {} seconds: {}",
+                        folder,
+                        RETRY_NANOS / 1_000_000_000L,
+                        why);
             }
         }
 

@@ -65,9 +65,10 @@ final class NodeCache {
         return new NodeCache(disk, new Outage(folder, clock), limitBytes, heapPieces, background);
     }
 
-    /** Finds out what an earlier process left. To be called once, before all else. */
+    /** Finds out what an earlier process left. To be called before all else, again only where it threw. */
     void load() {
         synchronized (diskLock) {
+            forget();
             try {
                 boolean known = isLoaded();
                 if (!known) {

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.posixgateway.alluxio.harness.TmpfsFolder;
 import io.posixgateway.alluxio.store.ManualClock;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -23,8 +25,8 @@ class CacheFoldersTest {
     void volumesOfAProcessShareAFolder_whoseLargestSizeCounts() throws IOException {
         Path folder = above.resolve("cache");
         Path link = Files.createSymbolicLink(above.resolve("link"), above);
-        try (CacheFolders.Shared one = CacheFolders.open(folder, 10, clock)) {
-            try (CacheFolders.Shared other = CacheFolders.open(link.toRealPath().resolve("cache"), 20, clock)) {
+        try (CacheFolders.Shared one = CacheFolders.open(folder, 10, clock, false)) {
+            try (CacheFolders.Shared other = CacheFolders.open(link.toRealPath().resolve("cache"), 20, clock, false)) {
                 assertThat(other).isSameAs(one);
                 assertThat(one.isReady(false)).isTrue();
             }
@@ -38,7 +40,7 @@ class CacheFoldersTest {
     void folderOfAnotherProcess_isUsedWhenThatEnds() throws IOException {
         Path folder = Files.createDirectory(above.resolve("cache"));
         CacheFolder lock = Objects.requireNonNull(CacheFolder.tryLock(folder));
-        try (CacheFolders.Shared shared = CacheFolders.open(folder, 10, clock)) {
+        try (CacheFolders.Shared shared = CacheFolders.open(folder, 10, clock, false)) {
             assertThat(shared.isReady(true)).isFalse();
             lock.close();
             assertThat(shared.isReady(true)).as("not tried each time").isFalse();
@@ -46,6 +48,37 @@ class CacheFoldersTest {
             assertThat(shared.isReady(false)).as("that would wait").isFalse();
             assertThat(shared.isReady(true)).isTrue();
             assertThat(shared.isReady(false)).isTrue();
+        }
+    }
+
+    @Test
+    void folderThatCannotBeUsedAtATakeover_isLeftOutUntilItCan() throws IOException {
+        Path folder = Files.createDirectory(above.resolve("cache"));
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
+        Path disk = Files.writeString(above.resolve("disk"), "is not mounted here");
+        try (CacheFolders.Shared shared = CacheFolders.open(folder, 10, clock, true);
+                CacheFolders.Shared missing = CacheFolders.open(disk.resolve("cache"), 10, clock, true)) {
+            assertThat(shared.isReady(true) || missing.isReady(true)).isFalse();
+            Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
+            Files.delete(disk);
+            assertThat(shared.isReady(true) || missing.isReady(true))
+                    .as("not tried each time")
+                    .isFalse();
+            clock.advance(Duration.ofSeconds(6));
+            assertThat(shared.isReady(true) && missing.isReady(true)).isTrue();
+        }
+    }
+
+    @Test
+    void indexThatCannotBeLoaded_leavesTheFolderToOthers() throws IOException {
+        Path folder = Files.createDirectory(above.resolve("cache"));
+        try (RandomAccessFile index =
+                new RandomAccessFile(folder.resolve(CacheIndex.FILE).toFile(), "rw")) {
+            index.setLength(3L << 30); // more than can be mapped
+        }
+        try (CacheFolders.Shared shared = CacheFolders.open(folder, 10, clock, false)) {
+            assertThat(shared.isReady(true)).isFalse();
+            assertThat(CacheFolder.tryLock(folder)).isNotNull();
         }
     }
 
@@ -59,8 +92,9 @@ class CacheFoldersTest {
     @Test
     void folderThatOthersMayWriteTo_isRefused() throws IOException {
         Path folder = Files.createDirectory(above.resolve("cache"));
-        Files.setPosixFilePermissions(folder, java.nio.file.attribute.PosixFilePermissions.fromString("rwxrwxrwx"));
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
 
-        assertThatThrownBy(() -> CacheFolders.open(folder, 10, clock)).hasMessageContaining("writable by others");
+        assertThatThrownBy(() -> CacheFolders.open(folder, 10, clock, false))
+                .hasMessageContaining("writable by others");
     }
 }

@@ -83,7 +83,8 @@ class KilledCacheFaultTest {
         Path folder = above.resolve("cache");
         for (int kill = 0; kill < KILLS; kill++) {
             fillUntilKilled(folder, kill);
-            try (CacheFolders.Shared next = CacheFolders.open(folder, FillingProcess.ROOM_BYTES, Clock.system())) {
+            try (CacheFolders.Shared next =
+                    CacheFolders.open(folder, FillingProcess.ROOM_BYTES, Clock.system(), false)) {
                 assertThat(next.isReady(false)).isTrue();
                 int whole = checkAll(next.cache());
                 assertThat(whole).isPositive().isEqualTo(next.cache().size());
