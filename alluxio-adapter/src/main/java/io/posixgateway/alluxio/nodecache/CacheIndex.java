@@ -12,7 +12,7 @@ import java.util.Map;
 /**
  * The index of a cache folder: a file of {@link JournalFrame}s, each with its length and CRC32C, to which is only appended until it is
  * compacted. A piece is added before it takes its name and removed after it lost it, so the index names at least all pieces there are; one
- * that is missing is noticed at its first use. No piece waits for the disk: after the end of a node, each proves itself
+ * that is missing is noticed at its first use. No record waits for the disk: after the end of a node, each proves itself
  * by its CRC.
  *
  * <pre>

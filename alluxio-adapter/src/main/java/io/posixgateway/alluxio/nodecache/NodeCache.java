@@ -245,13 +245,18 @@ final class NodeCache {
 
     /** It is as if it had never been there; who has it open keeps it. */
     private void drop(Piece piece) {
-        synchronized (diskLock) {
-            if (!leave(piece)) {
-                return;
-            }
+        if (leave(piece)) {
             dropped.increment();
+            background.execute(() -> removeDropped(piece)); // the lock of the disk is held while a piece is written
+        }
+    }
+
+    private void removeDropped(Piece piece) {
+        synchronized (diskLock) {
             try {
-                removeFiles(List.of(piece));
+                if (!has(piece.file, piece.index)) {
+                    removeFiles(List.of(piece));
+                }
             } catch (IOException e) {
                 outage.failed(e);
             }
@@ -297,7 +302,7 @@ final class NodeCache {
         String temporary = "tmp/" + piece.name().replace('/', '-');
         boolean written = false;
         try {
-            disk.write(temporary, content, false);
+            disk.write(temporary, content, true); // what is not written back would read as zeros
             if (index.wantsRewrite(size())) {
                 index.rewrite(all());
             }

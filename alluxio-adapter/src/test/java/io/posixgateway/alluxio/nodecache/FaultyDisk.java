@@ -14,6 +14,9 @@ final class FaultyDisk implements FolderDisk {
 
     boolean changesFail;
     boolean readsFail;
+    /** What is written is lost on its way to the disk, which only who waits for it hears of. */
+    boolean syncsFail;
+
     /** What a change that fails has written before. */
     boolean tears;
 
@@ -81,6 +84,9 @@ final class FaultyDisk implements FolderDisk {
             throw failure.get();
         }
         disk.write(name, parts, syncs);
+        if (syncs && syncsFail) {
+            throw failure.get();
+        }
     }
 
     private static ByteBuffer half(ByteBuffer all) {

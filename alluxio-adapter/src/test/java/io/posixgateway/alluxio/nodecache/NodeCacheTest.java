@@ -143,6 +143,28 @@ class NodeCacheTest {
         assertThat(read(next, file(1), 0)).isEqualTo(content(file(1), 0));
     }
 
+    /** Who reads does not wait for what is being written. */
+    @Test
+    void droppedPiece_isRemovedInTheBackground_unlessItIsThereAgain() throws IOException {
+        keep(cache, file(1), 0);
+        keep(cache, file(2), 0);
+        for (int i = 1; i <= 2; i++) {
+            Files.write(pathOf(file(i)), new byte[SMALL]);
+        }
+        List<Runnable> later = new ArrayList<>();
+        cache = new NodeCache(disk, new Outage(folder.toString(), clock), 100 * SMALL, 1_000_000, later::add);
+        cache.load();
+
+        assertThat(read(cache, file(1), 0)).isNull();
+        assertThat(read(cache, file(2), 0)).isNull();
+        assertThat(pathOf(file(1))).exists();
+        keep(cache, file(2), 0);
+        later.forEach(Runnable::run);
+
+        assertThat(pathOf(file(1))).doesNotExist();
+        assertThat(read(cache, file(2), 0)).isEqualTo(content(file(2), 0));
+    }
+
     @Test
     void pieceOfAnEarlierProcess_isNotVerifiedWhereNobodyMayWait() {
         keep(cache, file(1), 0);
@@ -244,6 +266,19 @@ class NodeCacheTest {
         keep(cache, file(2), 0);
         assertThat(read(cache, file(2), 0)).isEqualTo(content(file(2), 0));
         assertThat(files("tmp")).isZero();
+    }
+
+    @Test
+    void pieceThatDoesNotReachTheDisk_isNotKept() throws IOException {
+        keep(cache, file(1), 0);
+        disk.syncsFail = true;
+
+        keep(cache, file(2), 0);
+
+        assertThat(cache.has(file(2), 0)).isFalse();
+        assertThat(cache.faults()).isEqualTo(1);
+        assertThat(files("tmp")).isZero();
+        assertThat(read(cache, file(1), 0)).isEqualTo(content(file(1), 0));
     }
 
     @Test
