@@ -41,6 +41,12 @@ public interface FolderDisk {
     /** Of a file that may be missing. */
     void delete(String name) throws IOException;
 
+    /** What anybody may still write. */
+    long usableBytes();
+
+    /** 0: it is not known, nor what is usable. */
+    long totalBytes();
+
     /** Of a folder that may be missing, with all that is in it; makes it anew. */
     void empty(String folder) throws IOException;
 }

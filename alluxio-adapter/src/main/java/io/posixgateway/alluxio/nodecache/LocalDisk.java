@@ -155,6 +155,16 @@ final class LocalDisk implements FolderDisk {
     }
 
     @Override
+    public long usableBytes() {
+        return root.toFile().getUsableSpace();
+    }
+
+    @Override
+    public long totalBytes() {
+        return root.toFile().getTotalSpace();
+    }
+
+    @Override
     public void empty(String folder) throws IOException {
         Path top = root.resolve(folder);
         if (Files.exists(top, LinkOption.NOFOLLOW_LINKS)) {

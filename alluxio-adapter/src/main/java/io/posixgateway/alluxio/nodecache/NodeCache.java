@@ -32,6 +32,12 @@ final class NodeCache {
     private static final int CHECK_BYTES = 1 << 18;
     /** So much of a cache is evicted when its disk is full: others may need the room, too. */
     private static final int FULL_DISK_PART = 16;
+    /** What stays free on its disk: this part, or twice what the spool leaves free, which may be on it, where that is more. */
+    private static final int FREE_PART = 20;
+
+    private static final long FREE_BYTES = 2L << 30;
+    /** Of a small disk, no more than this part. */
+    private static final int MAX_FREE_PART = 4;
 
     private final Object diskLock = new Object();
     private final FolderDisk disk;
@@ -342,9 +348,23 @@ final class NodeCache {
             limit = limitBytes;
         }
         evictTo(limit - bytes);
+        long lacking = lackingBytes(bytes);
+        if (lacking > 0) {
+            evictTo(bytes() - lacking);
+            if (lackingBytes(bytes) > 0) {
+                return false;
+            }
+        }
         synchronized (this) {
             return order.bytes() + bytes <= limitBytes && order.size() < maxPieces;
         }
+    }
+
+    /** What the disk lacks of the room for so much more and of what stays free there, whoever took it. */
+    private long lackingBytes(int more) {
+        long total = disk.totalBytes();
+        long free = Math.max(total / FREE_PART, Math.min(FREE_BYTES, total / MAX_FREE_PART));
+        return total == 0 ? 0 : free + more - disk.usableBytes();
     }
 
     /** Fewer are evicted where too many are open. */

@@ -4,6 +4,7 @@ import java.io.FileDescriptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** A disk on which steps fail as a test says. */
@@ -19,6 +20,11 @@ final class FaultyDisk implements FolderDisk {
 
     /** What a change that fails has written before. */
     boolean tears;
+
+    /** 0: it has no size. */
+    long totalBytes;
+    /** Is asked each time. */
+    LongSupplier usableBytes = () -> 0;
 
     Supplier<IOException> failure = () -> new IOException("Input/output error");
 
@@ -114,6 +120,16 @@ final class FaultyDisk implements FolderDisk {
     public void delete(String name) throws IOException {
         change();
         disk.delete(name);
+    }
+
+    @Override
+    public long usableBytes() {
+        return usableBytes.getAsLong();
+    }
+
+    @Override
+    public long totalBytes() {
+        return totalBytes;
     }
 
     @Override

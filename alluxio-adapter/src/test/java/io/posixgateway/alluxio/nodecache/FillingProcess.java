@@ -86,6 +86,16 @@ final class FillingProcess {
         }
 
         @Override
+        public long usableBytes() {
+            return disk.usableBytes();
+        }
+
+        @Override
+        public long totalBytes() {
+            return disk.totalBytes();
+        }
+
+        @Override
         public void empty(String folder) throws IOException {
             disk.empty(folder);
         }

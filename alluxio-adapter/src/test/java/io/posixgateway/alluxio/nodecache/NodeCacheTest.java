@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -279,6 +280,43 @@ class NodeCacheTest {
         assertThat(cache.faults()).isEqualTo(1);
         assertThat(files("tmp")).isZero();
         assertThat(read(cache, file(1), 0)).isEqualTo(content(file(1), 0));
+    }
+
+    /** The spool may be on the same disk. */
+    @Test
+    void diskThatOthersFill_leavesRoomForThem() {
+        disk.totalBytes = 400 * SMALL;
+        AtomicLong others = new AtomicLong(250 * SMALL);
+        disk.usableBytes = () -> disk.totalBytes - others.get() - cache.bytes();
+        for (int i = 1; i <= 100; i++) {
+            keep(cache, file(i), 0);
+        }
+        assertThat(disk.usableBytes()).isEqualTo(disk.totalBytes / 4);
+        assertThat(cache.size()).isEqualTo(50);
+
+        others.addAndGet(20 * SMALL);
+        keep(cache, file(101), 0);
+        assertThat(cache.size()).isEqualTo(30);
+        assertThat(cache.has(file(101), 0)).isTrue();
+
+        others.set(390 * SMALL);
+        keep(cache, file(102), 0);
+        assertThat(cache.size()).isZero();
+        assertThat(cache.faults()).isZero();
+    }
+
+    @Test
+    void largeDisk_keepsATwentiethFree() {
+        disk.totalBytes = 1L << 40;
+        long reserve = disk.totalBytes / 20;
+        AtomicLong usable = new AtomicLong(reserve + SMALL - 1);
+        disk.usableBytes = usable::get;
+        keep(cache, file(1), 0);
+        assertThat(cache.has(file(1), 0)).isFalse();
+
+        usable.incrementAndGet();
+        keep(cache, file(1), 0);
+        assertThat(cache.has(file(1), 0)).isTrue();
     }
 
     @Test
