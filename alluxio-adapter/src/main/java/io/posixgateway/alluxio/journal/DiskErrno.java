@@ -27,7 +27,7 @@ public final class DiskErrno {
         if (failure instanceof AccessDeniedException) {
             return Errno.EACCES;
         }
-        String text = failure instanceof FileSystemException file ? file.getReason() : failure.getMessage();
+        String text = text(failure);
         if (isOf(text, Errno.ENOSPC) || isOf(text, EDQUOT)) {
             return Errno.ENOSPC;
         }
@@ -43,6 +43,16 @@ public final class DiskErrno {
     public static boolean takesNothing(IOException failure) {
         int errno = of(failure);
         return errno == Errno.ENOSPC || errno == Errno.EROFS;
+    }
+
+    /** Does the process, or the system, have too many files open, or too little memory, which says nothing of the disk? */
+    public static boolean lacksDescriptors(IOException failure) {
+        String text = text(failure);
+        return isOf(text, Errno.EMFILE) || isOf(text, Errno.ENFILE) || isOf(text, Errno.ENOMEM);
+    }
+
+    private static @Nullable String text(IOException failure) {
+        return failure instanceof FileSystemException file ? file.getReason() : failure.getMessage();
     }
 
     private static boolean isOf(@Nullable String text, int errno) {

@@ -136,7 +136,7 @@ public final class CacheFolders {
             if (!reported) {
                 reported = true;
                 LOG.warn(
-                        "The data cache in {} is not used yet, and tried again every {} seconds: {}",
+                        "The data cache in {} is not used yet, and retried every {} seconds: {}",
                         folder,
                         RETRY_NANOS / 1_000_000_000L,
                         why);

@@ -5,6 +5,7 @@ import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -79,7 +80,9 @@ final class LocalDisk implements FolderDisk {
             if (Files.notExists(path)) {
                 throw new NoSuchFileException(name);
             }
-            throw e;
+            String text = String.valueOf(e.getMessage()); // "path (reason)"
+            int reason = text.lastIndexOf(" (") + 2;
+            throw new FileSystemException(name, null, text.substring(reason, Math.max(reason, text.length() - 1)));
         }
     }
 

@@ -44,6 +44,7 @@ final class NodeCache {
     private final Outage outage;
     private final CacheIndex index;
     private final Executor background;
+    private final OpenPieces openPieces;
     private final int maxPieces;
     private final Map<Piece, Piece> pieces = new HashMap<>();
     private final S3Fifo order = new S3Fifo();
@@ -55,20 +56,29 @@ final class NodeCache {
     /**
      * @param limitBytes of all pieces together
      * @param maxPieces how many, as each takes memory
+     * @param openPieces those of this and other caches
      * @param background does what nobody waits for
      */
-    NodeCache(FolderDisk disk, Outage outage, long limitBytes, int maxPieces, Executor background) {
+    NodeCache(
+            FolderDisk disk,
+            Outage outage,
+            long limitBytes,
+            int maxPieces,
+            OpenPieces openPieces,
+            Executor background) {
         this.disk = disk;
         this.outage = outage;
         this.index = new CacheIndex(disk);
         this.limitBytes = limitBytes;
         this.maxPieces = maxPieces;
+        this.openPieces = openPieces;
         this.background = background;
     }
 
     static NodeCache of(FolderDisk disk, String folder, long limitBytes, Clock clock, Executor background) {
         int heapPieces = (int) Math.min(1 << 22, Runtime.getRuntime().maxMemory() / 8 / 128);
-        return new NodeCache(disk, new Outage(folder, clock), limitBytes, heapPieces, background);
+        return new NodeCache(
+                disk, new Outage(folder, clock), limitBytes, heapPieces, OpenPieces.OF_PROCESS, background);
     }
 
     /** Finds out what an earlier process left. To be called before all else, again only where it threw. */
@@ -201,11 +211,10 @@ final class NodeCache {
             return null;
         }
         try {
-            FolderDisk.Opened opened = disk.open(piece.name());
-            if (piece.verified || isVerified(piece, opened)) {
+            FolderDisk.Opened opened = openPieces.open(disk, piece.name());
+            if (opened == null || isWhole(piece, opened)) {
                 return opened;
             }
-            opened.close();
             LOG.info("A piece of the data cache is damaged, and read again: {}", piece.name());
         } catch (NoSuchFileException missing) {
             LOG.debug("A piece of the data cache is missing: {}", missing.getMessage());
@@ -220,10 +229,27 @@ final class NodeCache {
     /** What {@link #open} opened; the piece is unpinned. */
     void close(Piece piece, FolderDisk.Opened opened) {
         unpin(piece);
+        closeQuietly(piece, opened);
+    }
+
+    static void closeQuietly(Piece piece, FolderDisk.Opened opened) {
         try {
             opened.close();
         } catch (IOException e) {
             LOG.debug("Closing {} failed: {}", piece.name(), e.toString());
+        }
+    }
+
+    /** False: the file is closed, and so it is where this throws. */
+    private boolean isWhole(Piece piece, FolderDisk.Opened opened) throws IOException {
+        boolean whole = false;
+        try {
+            whole = piece.verified || isVerified(piece, opened);
+            return whole;
+        } finally {
+            if (!whole) {
+                closeQuietly(piece, opened);
+            }
         }
     }
 
@@ -241,9 +267,9 @@ final class NodeCache {
         return piece.verified;
     }
 
-    /** Reading it failed. A thread that was interrupted says nothing of the disk. */
+    /** Reading it failed. A thread that was interrupted says nothing of the disk, nor does a process that lacks descriptors. */
     void unreadable(Piece piece, IOException why) {
-        if (!(why instanceof ClosedChannelException)) {
+        if (!(why instanceof ClosedChannelException || DiskErrno.lacksDescriptors(why))) {
             outage.failed(why);
             drop(piece);
         }

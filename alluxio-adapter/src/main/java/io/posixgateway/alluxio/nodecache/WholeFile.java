@@ -21,6 +21,11 @@ public final class WholeFile implements AutoCloseable {
         return file.descriptor();
     }
 
+    /** Closes the descriptor, which is not needed any more; the file is still not evicted. */
+    public void closeDescriptor() {
+        NodeCache.closeQuietly(piece, file);
+    }
+
     /** A second time is harmless. */
     @Override
     public void close() {

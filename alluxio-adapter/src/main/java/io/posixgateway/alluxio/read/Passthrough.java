@@ -230,6 +230,7 @@ public final class Passthrough {
             rejected(backingId);
             return null;
         }
+        file.closeDescriptor(); // the backing id has the kernel's own hold of it
         CachedBacking backing = new CachedBacking(file, backingFiles, backingId);
         if (!notes.add(node)) {
             backing.give();

@@ -98,7 +98,12 @@ class CacheVolumeTest {
 
     private void openCache() {
         host.cache = new NodeCache(
-                new LocalDisk(folder), new Outage("a folder", new ManualClock()), 1 << 30, 1000, Runnable::run);
+                new LocalDisk(folder),
+                new Outage("a folder", new ManualClock()),
+                1 << 30,
+                1000,
+                new OpenPieces(100),
+                Runnable::run);
         host.cache.load();
     }
 

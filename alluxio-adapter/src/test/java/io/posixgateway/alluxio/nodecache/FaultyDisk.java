@@ -15,6 +15,11 @@ final class FaultyDisk implements FolderDisk {
 
     boolean changesFail;
     boolean readsFail;
+    /** Opening does not. */
+    boolean contentFails;
+    /** Files that are open. */
+    int open;
+
     /** What is written is lost on its way to the disk, which only who waits for it hears of. */
     boolean syncsFail;
 
@@ -56,10 +61,14 @@ final class FaultyDisk implements FolderDisk {
     public Opened open(String name) throws IOException {
         read();
         Opened opened = disk.open(name);
+        open++;
         return new Opened() {
             @Override
             public int read(long offset, ByteBuffer into) throws IOException {
                 FaultyDisk.this.read();
+                if (contentFails) {
+                    throw failure.get();
+                }
                 return opened.read(offset, into);
             }
 
@@ -70,6 +79,7 @@ final class FaultyDisk implements FolderDisk {
 
             @Override
             public void close() throws IOException {
+                open--;
                 opened.close();
             }
         };

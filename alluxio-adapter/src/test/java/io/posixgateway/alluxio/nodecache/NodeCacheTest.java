@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -31,6 +32,7 @@ class NodeCacheTest {
     private Path folder = Path.of("");
 
     private final ManualClock clock = new ManualClock();
+    private OpenPieces openPieces = new OpenPieces(100);
     private FaultyDisk disk;
     private NodeCache cache;
 
@@ -41,8 +43,8 @@ class NodeCacheTest {
     }
 
     private NodeCache opened(long limitBytes) {
-        NodeCache made =
-                new NodeCache(disk, new Outage(folder.toString(), clock), limitBytes, 1_000_000, Runnable::run);
+        NodeCache made = new NodeCache(
+                disk, new Outage(folder.toString(), clock), limitBytes, 1_000_000, openPieces, Runnable::run);
         made.load();
         return made;
     }
@@ -153,7 +155,8 @@ class NodeCacheTest {
             Files.write(pathOf(file(i)), new byte[SMALL]);
         }
         List<Runnable> later = new ArrayList<>();
-        cache = new NodeCache(disk, new Outage(folder.toString(), clock), 100 * SMALL, 1_000_000, later::add);
+        cache = new NodeCache(
+                disk, new Outage(folder.toString(), clock), 100 * SMALL, 1_000_000, openPieces, later::add);
         cache.load();
 
         assertThat(read(cache, file(1), 0)).isNull();
@@ -219,7 +222,7 @@ class NodeCacheTest {
 
     @Test
     void index_staysShort_howeverMuchIsReplaced() throws IOException {
-        cache = new NodeCache(disk, new Outage("a folder", clock), 1 << 20, 50, Runnable::run);
+        cache = new NodeCache(disk, new Outage("a folder", clock), 1 << 20, 50, openPieces, Runnable::run);
         cache.load();
         for (int i = 1; i <= 7_000; i++) {
             cache.keep(new CacheKey(TENANT, i, 1, 0), 0, List.of(ByteBuffer.allocate(1)));
@@ -341,6 +344,57 @@ class NodeCacheTest {
 
         assertThat(cache.faults()).isEqualTo(1);
         assertThat(cache.has(file(1), 0)).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Errno.ENFILE, Errno.EMFILE, Errno.ENOMEM})
+    void processThatLacksDescriptors_losesNoPiece(int errno) throws IOException {
+        keep(cache, file(1), 0);
+        disk.failure = () -> new FileSystemException(
+                "a piece", null, FaultyDisk.ofErrno(errno).getMessage());
+        disk.readsFail = true;
+        assertThat(read(cache, file(1), 0)).isNull();
+
+        disk.readsFail = false;
+        assertThat(read(cache, file(1), 0)).isEqualTo(content(file(1), 0));
+        assertThat(cache.mayKeep()).isTrue();
+        assertThat(cache.faults()).isZero();
+    }
+
+    @Test
+    void openPieces_haveALimit_beyondWhichReadsAreMisses() throws IOException {
+        openPieces = new OpenPieces(1);
+        cache = opened(100 * SMALL);
+        keep(cache, file(1), 0);
+        Piece piece = Objects.requireNonNull(cache.pin(file(1), 0));
+        FolderDisk.Opened one = Objects.requireNonNull(cache.open(piece, true));
+        assertThat(read(cache, file(1), 0)).isNull();
+
+        cache.close(piece, one);
+        one.close();
+        assertThat(read(cache, file(1), 0)).isEqualTo(content(file(1), 0));
+        assertThat(read(cache, file(1), 0)).isEqualTo(content(file(1), 0));
+    }
+
+    @Test
+    void limitOfDescriptors_isThatOfTheProcess() throws IOException {
+        Path limits = Files.writeString(
+                folder.resolve("limits"),
+                "Max processes  10  20  processes\nMax open files            4096    8192   files\n");
+        assertThat(OpenPieces.descriptors(limits)).isEqualTo(4096);
+        assertThat(OpenPieces.descriptors(folder.resolve("none"))).isEqualTo(1024);
+        assertThat(OpenPieces.descriptors(Path.of("/proc/self/limits"))).isPositive();
+    }
+
+    @Test
+    void pieceThatCannotBeVerified_isNotLeftOpen() throws IOException {
+        keep(cache, file(1), 0);
+        NodeCache next = opened(100 * SMALL);
+        disk.contentFails = true;
+
+        assertThat(read(next, file(1), 0)).isNull();
+
+        assertThat(disk.open).isZero();
     }
 
     @Test

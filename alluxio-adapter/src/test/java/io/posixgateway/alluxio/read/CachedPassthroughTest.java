@@ -13,9 +13,12 @@ import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.wire.Layouts;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -75,6 +78,33 @@ class CachedPassthroughTest {
             assertThat(mount.kernel().openBackingFiles()).isZero();
             assertThat(figures(mount).pinned()).isZero();
             assertThat(mount.fileSystem().counts().passthroughOpens()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void open_thatIsPassedThrough_holdsNoDescriptor() throws Exception {
+        try (MemoryMount mount = mount().readOnly().open()) {
+            cached(mount, 1);
+            try (OpenFile file = mount.open("/f")) {
+                assertThat(isPassedThrough(file)).isTrue();
+                assertThat(figures(mount).pinned()).isEqualTo(1);
+                assertThat(openBelow(above.toRealPath().resolve("cache/pieces")))
+                        .isZero();
+            }
+        }
+    }
+
+    private static long openBelow(Path folder) throws IOException {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+            return all.filter(each -> linkOf(each).startsWith(folder)).count();
+        }
+    }
+
+    private static Path linkOf(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor);
+        } catch (IOException closed) {
+            return descriptor;
         }
     }
 
