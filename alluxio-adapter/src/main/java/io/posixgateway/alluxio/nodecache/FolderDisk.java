@@ -41,6 +41,12 @@ public interface FolderDisk {
     /** Of a file that may be missing. */
     void delete(String name) throws IOException;
 
+    /** What is in a folder, without its path; nothing where it is missing or cannot be read. */
+    List<String> list(String folder);
+
+    /** When it was changed, by the disk's own clock; 0: it is missing, or this cannot be told. */
+    long modifiedMillis(String name);
+
     /** What anybody may still write. */
     long usableBytes();
 

@@ -158,6 +158,17 @@ final class LocalDisk implements FolderDisk {
     }
 
     @Override
+    public List<String> list(String folder) {
+        String[] names = root.resolve(folder).toFile().list();
+        return names == null ? List.of() : List.of(names);
+    }
+
+    @Override
+    public long modifiedMillis(String name) {
+        return root.resolve(name).toFile().lastModified();
+    }
+
+    @Override
     public long usableBytes() {
         return root.toFile().getUsableSpace();
     }

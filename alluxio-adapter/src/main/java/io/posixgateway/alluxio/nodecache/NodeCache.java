@@ -95,6 +95,8 @@ final class NodeCache {
                     index.rewrite(all());
                 }
                 background.execute(this::emptyTrash);
+                long loaded = disk.modifiedMillis("tmp"); // it was just made
+                background.execute(() -> new UnknownPieces(disk, all(), loaded, background).remove());
             } catch (IOException e) {
                 outage.failed(e);
             }

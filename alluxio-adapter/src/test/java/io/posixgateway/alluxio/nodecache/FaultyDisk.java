@@ -133,6 +133,16 @@ final class FaultyDisk implements FolderDisk {
     }
 
     @Override
+    public List<String> list(String folder) {
+        return disk.list(folder);
+    }
+
+    @Override
+    public long modifiedMillis(String name) {
+        return disk.modifiedMillis(name);
+    }
+
+    @Override
     public long usableBytes() {
         return usableBytes.getAsLong();
     }

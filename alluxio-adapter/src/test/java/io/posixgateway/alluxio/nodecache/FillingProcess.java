@@ -86,6 +86,16 @@ final class FillingProcess {
         }
 
         @Override
+        public List<String> list(String folder) {
+            return disk.list(folder);
+        }
+
+        @Override
+        public long modifiedMillis(String name) {
+            return disk.modifiedMillis(name);
+        }
+
+        @Override
         public long usableBytes() {
             return disk.usableBytes();
         }
