@@ -296,12 +296,31 @@ final class DirtyFile {
             record.mark(Phase.COMMITTED);
             return;
         }
+        if (!isForced(unstable.path())) {
+            become(new DirtyState.Committing(state));
+            become(DirtyState.Plain.COMMITTED);
+            record.mark(Phase.COMMITTED);
+            return;
+        }
         try {
             noteOrigin();
             record.doubt(inode.node(), attr.raw().id(), unstable.path());
-            spool.force(); // it may be committed again when the node has lost its power
         } catch (StoreException e) {
             LOG.warn("The next process will upload {} again: {}", unstable.path(), e.getMessage());
+        }
+    }
+
+    /** It may be committed again when the node has lost its power: not what the disk may have lost. */
+    private boolean isForced(String path) {
+        try {
+            spool.force();
+            return true;
+        } catch (StoreException e) {
+            LOG.error(
+                    "{} is in Alluxio, and is not uploaded again if a worker that stopped responding undoes that: {}",
+                    path,
+                    e.getMessage());
+            return false;
         }
     }
 
