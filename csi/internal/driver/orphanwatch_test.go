@@ -114,16 +114,22 @@ func TestAKeeperThatIsSlowIsNotGone(t *testing.T) {
 	}
 }
 
-// It crashed again at once, and the mount that it had made anew got the number of the one before.
-func TestAKeeperThatCameAndWentBetweenTwoLooksIsAnotherOne(t *testing.T) {
-	m := newMachine()
-	socket := filepath.Join(t.TempDir(), "keeper.sock")
+// left is a machine with the mount 0:1 at /a, whose keeper and gateway were killed, and where the keeper had listened.
+func left(t *testing.T) (m *machine, socket string) {
+	t.Helper()
+	m, socket = newMachine(), filepath.Join(t.TempDir(), "keeper.sock")
 	m.mount("0:1", "/a", keeperapi.FSType, false)
 	lock, err := orphans.Lock(socket, "a")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = lock.Close()
+	return m, socket
+}
+
+// It crashed again at once, and the mount that it had made anew got the number of the one before.
+func TestAKeeperThatCameAndWentBetweenTwoLooksIsAnotherOne(t *testing.T) {
+	m, socket := left(t)
 	var aborted []string
 	watch := &OrphanWatch{
 		KeeperSocket: socket, Parts: m.parts(t), Abort: func(record orphans.Record) (bool, error) {
@@ -154,14 +160,7 @@ func TestAKeeperThatCameAndWentBetweenTwoLooksIsAnotherOne(t *testing.T) {
 
 // The disk failed, or too many files were open, for a moment: that is no sign of another keeper.
 func TestTheSilenceOfAKeeperGoesOnPastAListThatNobodyCanRead(t *testing.T) {
-	m := newMachine()
-	socket := filepath.Join(t.TempDir(), "keeper.sock")
-	m.mount("0:1", "/a", keeperapi.FSType, false)
-	lock, err := orphans.Lock(socket, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = lock.Close()
+	m, socket := left(t)
 	if err := orphans.Save(socket, []orphans.Record{{ID: "a", Device: "0:1", MountPoint: "/a", Helped: true}}); err != nil {
 		t.Fatal(err)
 	}
