@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -19,6 +20,8 @@ import org.slf4j.LoggerFactory;
  * does where it completes pieces.
  */
 public final class CacheVolume implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(CacheVolume.class);
+
     /** Memory for what is read. Any thread; never waits. */
     public interface Buffers {
         /** Of at least so many bytes, at most 1 MiB; null: there is none. */
@@ -154,8 +157,7 @@ public final class CacheVolume implements AutoCloseable {
             tenant = found;
             return found;
         } catch (StoreException e) {
-            LoggerFactory.getLogger(CacheVolume.class)
-                    .debug("Without a cluster id the data cache is not used: {}", e.getMessage());
+            LOG.debug("Without a cluster id the data cache is not used: {}", e.getMessage());
             return null;
         }
     }

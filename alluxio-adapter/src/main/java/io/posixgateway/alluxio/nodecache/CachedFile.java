@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.nodecache;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** One version of a file for one reader, who closes it. Holds the pieces open that were read last. Any thread. */
@@ -159,7 +160,7 @@ public final class CachedFile implements AutoCloseable {
         synchronized (this) {
             closed = true;
             last = open.clone();
-            java.util.Arrays.fill(open, null);
+            Arrays.fill(open, null);
         }
         for (OpenPiece piece : last) {
             end(piece);

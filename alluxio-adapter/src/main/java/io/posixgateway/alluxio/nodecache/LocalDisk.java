@@ -2,9 +2,11 @@ package io.posixgateway.alluxio.nodecache;
 
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -76,7 +78,7 @@ final class LocalDisk implements FolderDisk {
         try {
             FileInputStream stream = new FileInputStream(path.toFile());
             return new LocalFile(stream, stream.getChannel());
-        } catch (java.io.FileNotFoundException e) {
+        } catch (FileNotFoundException e) {
             if (Files.notExists(path)) {
                 throw new NoSuchFileException(name);
             }
@@ -147,8 +149,8 @@ final class LocalDisk implements FolderDisk {
         makeFolder(folder.getParent());
         try {
             Files.createDirectory(folder, OWN_FOLDER);
-        } catch (java.nio.file.FileAlreadyExistsException other) {
-            return;
+        } catch (FileAlreadyExistsException byAnother) {
+            // as it should be
         }
     }
 

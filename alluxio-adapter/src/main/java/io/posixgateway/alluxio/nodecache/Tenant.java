@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.nodecache;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -32,14 +33,13 @@ public record Tenant(long id) {
                 put(digest, value);
             }
         });
-        return new Tenant(java.nio.ByteBuffer.wrap(digest.digest()).getLong());
+        return new Tenant(ByteBuffer.wrap(digest.digest()).getLong());
     }
 
     /** With its length before it, so that no two lists of texts are the same bytes. */
     private static void put(MessageDigest digest, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        digest.update(
-                java.nio.ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).flip());
+        digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).flip());
         digest.update(bytes);
     }
 

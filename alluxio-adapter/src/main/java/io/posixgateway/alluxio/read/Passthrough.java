@@ -10,6 +10,8 @@ import io.posixgateway.fuse.spi.Kernel;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Nodes that the kernel reads by itself, from the block file that holds the whole file, or from the one of the data cache that does. Only
@@ -30,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * predecessor, and turns all opens away from the nodes that were passed through, for it cannot know when they end.
  */
 public final class Passthrough {
+    private static final Logger LOG = LoggerFactory.getLogger(Passthrough.class);
     /** Errnos of a kernel that rejects all such files. */
     static final Set<Integer> REJECTED = Set.of(-Errno.EPERM, -Errno.EOPNOTSUPP, -Errno.ELOOP);
 
@@ -242,12 +245,11 @@ public final class Passthrough {
     private void rejected(int errno) {
         if (REJECTED.contains(errno)) {
             cachedFiles = null;
-            org.slf4j.LoggerFactory.getLogger(Passthrough.class)
-                    .warn(
-                            "The kernel rejects files of the data cache for passthrough (errno {}), so this process reads"
-                                    + " them. Passthrough needs CAP_SYS_ADMIN in the initial user namespace, and"
-                                    + " cache_dir on a file system such as tmpfs, ext4 or XFS",
-                            -errno);
+            LOG.warn(
+                    "The kernel rejects files of the data cache for passthrough (errno {}), so this process reads"
+                            + " them. Passthrough needs CAP_SYS_ADMIN in the initial user namespace, and"
+                            + " cache_dir on a file system such as tmpfs, ext4 or XFS",
+                    -errno);
         }
     }
 

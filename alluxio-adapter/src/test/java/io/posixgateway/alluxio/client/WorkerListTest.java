@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -65,7 +66,7 @@ class WorkerListTest {
                 .toList();
     }
 
-    private <T> FutureTask<T> started(java.util.concurrent.Callable<T> use) {
+    private <T> FutureTask<T> started(Callable<T> use) {
         FutureTask<T> task = new FutureTask<>(use);
         Thread thread = new Thread(task, "user");
         thread.setDaemon(true);

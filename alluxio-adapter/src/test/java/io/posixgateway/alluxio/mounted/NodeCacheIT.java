@@ -18,7 +18,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -148,7 +151,7 @@ class NodeCacheIT {
 
     @Test
     void fileOfOnePiece_isReadByTheKernel_onAMountThatIsReadOnly() throws Exception {
-        Files.write(writable.root().resolve("g"), java.util.Arrays.copyOf(content, SMALL_BYTES));
+        Files.write(writable.root().resolve("g"), Arrays.copyOf(content, SMALL_BYTES));
         AlluxioFileSystem fs = open(Map.of());
         try (MountedFileSystem mounted =
                 MountedFileSystem.mount(fs, MountedFileSystem.options(TransportChoice.AUTO, true))) {
@@ -156,7 +159,7 @@ class NodeCacheIT {
                     mounted.session().kernel().features().passthrough(),
                     "no passthrough: " + mounted.session().line());
             Path file = mounted.root().resolve("g");
-            assertThat(file).hasBinaryContent(java.util.Arrays.copyOf(content, SMALL_BYTES));
+            assertThat(file).hasBinaryContent(Arrays.copyOf(content, SMALL_BYTES));
             Waiting.until("a later open is passed through", PATIENCE, () -> {
                 FileChannel.open(file).close();
                 return fs.counts().passthroughOpens() > 0;
@@ -166,7 +169,7 @@ class NodeCacheIT {
                 ByteBuffer mapped = open.map(FileChannel.MapMode.READ_ONLY, 0, SMALL_BYTES);
                 assertThat(mapped).isEqualTo(ByteBuffer.wrap(content, 0, SMALL_BYTES));
             }
-            assertThat(file).hasBinaryContent(java.util.Arrays.copyOf(content, SMALL_BYTES));
+            assertThat(file).hasBinaryContent(Arrays.copyOf(content, SMALL_BYTES));
             assertThat(mounted.session().metrics().requests(Opcode.READ)).isEqualTo(before);
         }
     }
@@ -187,7 +190,7 @@ class NodeCacheIT {
 
     private void removeCache() throws IOException {
         try (Stream<Path> files = Files.walk(above.resolve("cache"))) {
-            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }
         }
@@ -196,7 +199,7 @@ class NodeCacheIT {
     @Test
     void folderThatIsNotOurs_isRefused_andTheMountSaysWhy() throws Exception {
         Path shown = Files.createDirectory(above.resolve("cache"));
-        Files.setPosixFilePermissions(shown, java.nio.file.attribute.PosixFilePermissions.fromString("rwxrwxrwx"));
+        Files.setPosixFilePermissions(shown, PosixFilePermissions.fromString("rwxrwxrwx"));
 
         assertThatThrownBy(() -> open(Map.of()))
                 .isInstanceOf(StoreException.class)

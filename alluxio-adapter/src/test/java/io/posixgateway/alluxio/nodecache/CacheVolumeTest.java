@@ -2,12 +2,14 @@ package io.posixgateway.alluxio.nodecache;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.harness.TmpfsFolder;
 import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
@@ -20,7 +22,7 @@ class CacheVolumeTest {
     private static final int PART = 128 << 10;
     private static final int LONG = CacheKey.PIECE_BYTES + 3 * PART + 17;
 
-    @TempDir
+    @TempDir(factory = TmpfsFolder.class)
     private Path folder = Path.of("");
 
     private final TestHost host = new TestHost();
@@ -125,11 +127,11 @@ class CacheVolumeTest {
         ByteBuffer into = ByteBuffer.allocate(to - from);
         int count = file.read(from, into, true);
         assertThat(count).isEqualTo(count < 0 ? -1 : into.position());
-        return count < 0 ? null : java.util.Arrays.copyOf(into.array(), count);
+        return count < 0 ? null : Arrays.copyOf(into.array(), count);
     }
 
     private byte[] expected(int from, int to) {
-        return java.util.Arrays.copyOfRange(content, from, to);
+        return Arrays.copyOfRange(content, from, to);
     }
 
     @Test

@@ -8,8 +8,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** A disk on which steps fail as a test says. */
-final class FaultyDisk implements FolderDisk {
-    private final FolderDisk disk;
+final class FaultyDisk extends ForwardingDisk {
     /** Changes up to the one that fails; negative: none does. */
     int changesLeft = -1;
 
@@ -34,7 +33,7 @@ final class FaultyDisk implements FolderDisk {
     Supplier<IOException> failure = () -> new IOException("Input/output error");
 
     FaultyDisk(FolderDisk disk) {
-        this.disk = disk;
+        super(disk);
     }
 
     private boolean fails() {
@@ -105,10 +104,6 @@ final class FaultyDisk implements FolderDisk {
         }
     }
 
-    private static ByteBuffer half(ByteBuffer all) {
-        return all.slice(0, all.limit() / 2);
-    }
-
     @Override
     public void append(String name, ByteBuffer bytes) throws IOException {
         if (fails()) {
@@ -130,16 +125,6 @@ final class FaultyDisk implements FolderDisk {
     public void delete(String name) throws IOException {
         change();
         disk.delete(name);
-    }
-
-    @Override
-    public List<String> list(String folder) {
-        return disk.list(folder);
-    }
-
-    @Override
-    public long modifiedMillis(String name) {
-        return disk.modifiedMillis(name);
     }
 
     @Override

@@ -37,19 +37,13 @@ final class FillingProcess {
 
     /** Prints a line at each step of a change, also in the middle of what it writes. */
     @SuppressWarnings("SystemOut")
-    private record SteppedDisk(FolderDisk disk) implements FolderDisk {
+    private static final class SteppedDisk extends ForwardingDisk {
+        SteppedDisk(FolderDisk disk) {
+            super(disk);
+        }
+
         private static void step(String what) {
             System.out.println(what);
-        }
-
-        @Override
-        public Opened open(String name) throws IOException {
-            return disk.open(name);
-        }
-
-        @Override
-        public ByteBuffer map(String name) throws IOException {
-            return disk.map(name);
         }
 
         @Override
@@ -58,10 +52,6 @@ final class FillingProcess {
             step("half written");
             disk.write(name, parts, syncs);
             step("written");
-        }
-
-        private static ByteBuffer half(ByteBuffer all) {
-            return all.slice(0, all.limit() / 2);
         }
 
         @Override
@@ -83,26 +73,6 @@ final class FillingProcess {
         public void delete(String name) throws IOException {
             disk.delete(name);
             step("deleted");
-        }
-
-        @Override
-        public List<String> list(String folder) {
-            return disk.list(folder);
-        }
-
-        @Override
-        public long modifiedMillis(String name) {
-            return disk.modifiedMillis(name);
-        }
-
-        @Override
-        public long usableBytes() {
-            return disk.usableBytes();
-        }
-
-        @Override
-        public long totalBytes() {
-            return disk.totalBytes();
         }
 
         @Override

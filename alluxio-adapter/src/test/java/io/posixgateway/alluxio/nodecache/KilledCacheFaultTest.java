@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,7 +67,7 @@ class KilledCacheFaultTest {
             }
             ByteBuffer into = ByteBuffer.allocate(piece.bytes() + 1);
             opened.read(0, into);
-            assertThat(java.util.Arrays.copyOf(into.array(), into.position()))
+            assertThat(Arrays.copyOf(into.array(), into.position()))
                     .isEqualTo(FillingProcess.content(piece.file, piece.index));
             return true;
         }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.nodecache;
 import static io.posixgateway.alluxio.nodecache.FillingProcess.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.harness.TmpfsFolder;
 import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,7 +31,7 @@ class NodeCacheTest {
     private static final Tenant TENANT = new Tenant(5);
     private static final int SMALL = 10_000;
 
-    @TempDir
+    @TempDir(factory = TmpfsFolder.class)
     private Path folder = Path.of("");
 
     private final ManualClock clock = new ManualClock();
@@ -69,7 +71,7 @@ class NodeCacheTest {
             }
             ByteBuffer into = ByteBuffer.allocate(2 * CacheKey.PIECE_BYTES);
             opened.read(0, into);
-            return java.util.Arrays.copyOf(into.array(), into.position());
+            return Arrays.copyOf(into.array(), into.position());
         } finally {
             cache.unpin(piece);
         }
@@ -397,7 +399,7 @@ class NodeCacheTest {
         }
         Path index = folder.resolve(CacheIndex.FILE);
         byte[] records = Files.readAllBytes(index);
-        Files.write(index, java.util.Arrays.copyOf(records, records.length - 2 * CacheIndex.RECORD_BYTES));
+        Files.write(index, Arrays.copyOf(records, records.length - 2 * CacheIndex.RECORD_BYTES));
         FileTime before = FileTime.fromMillis(System.currentTimeMillis() - 10_000);
         Files.setLastModifiedTime(pathOf(file(1)), before);
         Files.setLastModifiedTime(pathOf(file(2)), before);
