@@ -186,6 +186,11 @@ public final class DirtyFileRecord {
         put(RESERVING | (opened ? 0 : UNOPENED), 0);
     }
 
+    /** It is of content that was committed, as the origin says, and is not safe yet; nobody has it open. */
+    public void synced() throws StoreException {
+        put(UNSTABLE | UNOPENED, 0);
+    }
+
     /** Takes back that it came there. */
     public void unmark(Phase phase) throws StoreException {
         put(0, bit(phase));
@@ -333,6 +338,15 @@ public final class DirtyFileRecord {
         store(stored -> {
             try (FileChannel channel = FileChannel.open(stored, StandardOpenOption.WRITE)) {
                 channel.write(bytes, at);
+            }
+        });
+    }
+
+    /** Onto the disk, so that the node may lose its power. */
+    public void force() throws StoreException {
+        store(stored -> {
+            try (FileChannel channel = FileChannel.open(stored, StandardOpenOption.WRITE)) {
+                channel.force(false);
             }
         });
     }

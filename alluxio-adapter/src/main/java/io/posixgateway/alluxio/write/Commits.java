@@ -68,6 +68,28 @@ final class Commits {
         }
     }
 
+    /**
+     * Before the content changes: where it is what a worker that stopped may undo, it is copied. Waits.
+     *
+     * @throws StoreException ENOSPC: there is no room for both, and nothing is changed
+     */
+    void keepSynced(DirtyFile dirtyFile) throws StoreException {
+        if (!dirtyFile.isUndoable()) {
+            return;
+        }
+        SyncedCopy copy = SyncedCopy.of(dirtyFile, folder);
+        try {
+            // First: a node that loses its power would take what is written next for what was synced.
+            dirtyFile.record.written();
+            dirtyFile.record.force();
+            dirtyFile.synced = copy;
+        } finally {
+            if (dirtyFile.synced != copy) {
+                SyncedCopy.remove(copy);
+            }
+        }
+    }
+
     /** What a worker has undone since it was committed is committed anew. */
     private void upload(DirtyFile dirtyFile, Waiter waiter) throws StoreException {
         try {
@@ -153,12 +175,22 @@ final class Commits {
             upload.sink.cancel();
         }
         committer.nameReservations.ended(dirtyFile.creation);
+        giveSynced(dirtyFile);
         // First, so that nobody who finds no dirty file finds what was seen before its commit.
         dirtyFile.inode.invalidateAttr(left, metadata.generation().changed());
         if (dirtyFiles.get(dirtyFile.inode.node()) == dirtyFile) {
             dirtyFiles.remove(dirtyFile.inode.node());
         }
         return true;
+    }
+
+    /** What was synced outlives a dirty file that ends without another commit. */
+    private void giveSynced(DirtyFile dirtyFile) {
+        SyncedCopy copy = dirtyFile.synced;
+        dirtyFile.synced = null;
+        if (copy != null) {
+            recommits.keep(copy.spool(), copy.record());
+        }
     }
 
     /**
@@ -220,6 +252,7 @@ final class Commits {
             if (!dirtyFile.is(Phase.CLOSED)) {
                 dirtyFile.become(DirtyState.Plain.CLOSED);
                 dirtyFiles.remove(dirtyFile.inode.node());
+                giveSynced(dirtyFile);
                 dirtyFile.leave();
             }
         } catch (RuntimeException | Error e) { // one that fails, in whatever way, stops no other

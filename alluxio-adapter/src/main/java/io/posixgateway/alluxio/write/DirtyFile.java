@@ -5,7 +5,6 @@ import io.posixgateway.alluxio.journal.DirtyFileRecord;
 import io.posixgateway.alluxio.journal.Origin;
 import io.posixgateway.alluxio.journal.Phase;
 import io.posixgateway.alluxio.meta.Attr;
-import io.posixgateway.alluxio.meta.AttributeEdit;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.StoreException;
@@ -15,7 +14,6 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.time.Clock;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +44,10 @@ final class DirtyFile {
     /** Programs wrote some of it in an earlier process, and it was not committed since: they may not be done. */
     volatile boolean inherited;
 
+    /** What was synced before the last change, while a worker may undo it and nothing newer is committed. */
+    @Nullable
+    SyncedCopy synced;
+
     /** Of a new file, if that stands in the journal until the dirty file ends. */
     @Nullable
     Creation creation;
@@ -67,18 +69,6 @@ final class DirtyFile {
         ALL
     }
 
-    /**
-     * What others see.
-     *
-     * @param written when the content was last written, if that counts
-     * @param changed when that was, or the attributes were changed later
-     */
-    private record Shown(
-            Attr attr,
-            long lengthBytes,
-            @Nullable Instant written,
-            @Nullable Instant changed) {}
-
     DirtyFile(Inode inode, Spool spool, DirtyFileRecord record, Attr attr, Clock clock, DirtyState state) {
         this.clock = clock;
         this.state = state;
@@ -87,13 +77,6 @@ final class DirtyFile {
         this.record = record;
         this.attr = attr;
         this.shown = new Shown(attr, attr.lengthBytes(), null, null);
-    }
-
-    private Shown now() {
-        Instant written = changed;
-        Instant before = written == null ? null : AttributeEdit.changed(attr.raw());
-        boolean later = written != null && before != null && before.isAfter(written);
-        return new Shown(attr, lengthBytes(), written, later ? before : written);
     }
 
     /**
@@ -122,11 +105,8 @@ final class DirtyFile {
 
     /** Others see it as it is now. */
     void unlock() {
-        Shown before = shown;
-        boolean isShown =
-                before.attr == attr && before.lengthBytes == lengthBytes() && Objects.equals(before.written, changed);
-        if (!isShown && !is(Phase.CLOSED)) {
-            shown = now();
+        if (!shown.is(attr, lengthBytes(), changed) && !is(Phase.CLOSED)) {
+            shown = Shown.of(attr, lengthBytes(), changed);
         }
         lock.unlock();
     }
@@ -136,7 +116,7 @@ final class DirtyFile {
         unsent = record.hasAttributes() ? Unsent.ALL : Unsent.NOTHING;
         inherited = record.isMarked(Phase.SPOOLED);
         changed = record.showsLastWrite() ? spool.changed() : null;
-        shown = now();
+        shown = Shown.of(attr, lengthBytes(), changed);
     }
 
     /** Any thread. */
@@ -223,6 +203,12 @@ final class DirtyFile {
         }
     }
 
+    /** Is the content what was synced, and may a worker undo it, so that it has to be copied before it changes? */
+    boolean isUndoable() {
+        boolean isCommitted = is(Phase.UNSTABLE) || (is(Phase.SPOOLED) && record.isUnstable());
+        return isCommitted && synced == null;
+    }
+
     /** The content is about to change. */
     void touch() throws StoreException {
         noteOrigin();
@@ -273,6 +259,7 @@ final class DirtyFile {
             throw e;
         }
         inode.markUnlinked();
+        dropSynced();
         if (!is(Phase.LOST)) {
             become(DirtyState.Plain.UNLINKED);
         }
@@ -288,10 +275,20 @@ final class DirtyFile {
         }
     }
 
+    private void dropSynced() {
+        SyncedCopy.remove(synced);
+        synced = null;
+    }
+
     /** Alluxio holds all of it. */
     void committed() throws StoreException {
         failed = false;
         inherited = false;
+        noteCommitted();
+        dropSynced();
+    }
+
+    private void noteCommitted() throws StoreException {
         if (!(state instanceof DirtyState.Unstable unstable)) {
             record.mark(Phase.COMMITTED);
             return;
@@ -341,28 +338,17 @@ final class DirtyFile {
 
     /** Any thread. */
     long shownBytes() {
-        return shown.lengthBytes;
+        return shown.lengthBytes();
     }
 
     /** Any thread. */
     Attr shownAttr() {
-        return shown.attr;
+        return shown.attr();
     }
 
     /** Any thread. */
     void show(Attributes attributes) {
-        Shown now = shown;
-        now.attr.show(inode.number(), attributes);
-        attributes.sizeBytes = now.lengthBytes;
-        attributes.blocks = (attributes.sizeBytes + 511) / 512;
-        Instant written = now.written;
-        Instant time = now.changed;
-        if (written != null && time != null) {
-            attributes.modifySeconds = written.getEpochSecond();
-            attributes.modifyNanos = written.getNano();
-            attributes.changeSeconds = time.getEpochSecond();
-            attributes.changeNanos = time.getNano();
-        }
+        shown.fill(inode.number(), attributes);
     }
 
     /** What the file is in Alluxio, but for the time there; null: Alluxio lacks something of it, or that is not known. */

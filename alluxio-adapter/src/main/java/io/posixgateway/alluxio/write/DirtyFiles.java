@@ -203,7 +203,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     public int write(Inode inode, boolean mayWait, long offset, ByteBuffer data) throws StoreException {
         int done = with(inode, mayWait, dirtyFile -> {
             boolean inSequence = streams.takes(dirtyFile, offset, data.remaining());
-            if (inSequence && !mayWait) {
+            if (!mayWait && (inSequence || dirtyFile.isUndoable())) {
                 return FileSystem.WOULD_WAIT;
             }
             dirtyFile.checkLost();
@@ -214,6 +214,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
             if (dirtyFile.is(Phase.STREAMING)) {
                 return STREAMED;
             }
+            commits.keepSynced(dirtyFile);
             dirtyFile.touch();
             return dirtyFile.spool.write(offset, data);
         });
@@ -236,12 +237,16 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
 
     /** As fallocate(2), in a file that is being changed: 0 or NO_DIRTY_FILE. Waits. */
     public int allocate(Inode inode, long offset, long bytes, int mode) throws StoreException {
-        return inSpool(inode, true, dirtyFile -> dirtyFile.allocate(offset, bytes, mode));
+        return inSpool(inode, true, dirtyFile -> {
+            commits.keepSynced(dirtyFile);
+            return dirtyFile.allocate(offset, bytes, mode);
+        });
     }
 
     /** 0; or NO_DIRTY_FILE, where one that there was has ended meanwhile. */
     private int truncateDirtyFile(Inode inode, long bytes, boolean unopened) throws StoreException {
         return inSpool(inode, true, dirtyFile -> {
+            commits.keepSynced(dirtyFile);
             if (dirtyFile.spool.lengthBytes() != bytes) {
                 dirtyFile.spool.truncate(bytes);
             }

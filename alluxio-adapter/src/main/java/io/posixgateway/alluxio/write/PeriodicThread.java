@@ -62,7 +62,7 @@ final class PeriodicThread {
     private void runSafely() {
         try {
             work.run();
-        } catch (RuntimeException | Error e) { // nobody would notification that the thread is no more
+        } catch (RuntimeException | Error e) { // nobody would notice that the thread is no more
             LOG.error("{} failed unexpectedly; it will be run again", name, e);
         }
     }

@@ -41,7 +41,7 @@ final class Returned {
         }
         if (record.isMarked(Phase.SPOOLED) && record.isMarked(Phase.UNSTABLE) && isComplete(record)) {
             return "its writer had written more after the last sync when its node or mount ended; the synced data is"
-                    + " in Alluxio, unless a worker that stopped responding has undone it";
+                    + " in Alluxio, and is uploaded again or set aside if a worker that stopped responding undoes it";
         }
         if (record.isMarked(Phase.SPOOLED)) {
             return "its writer had neither synced nor closed it when its node or mount ended";

@@ -255,6 +255,20 @@ final class Spool {
         }
     }
 
+    /** Takes over all of another, with its holes, into this one, which is empty. */
+    void copyFrom(Spool other) throws StoreException {
+        ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
+        long end = other.lengthBytes;
+        for (long at = other.holes.endAt(0); at < end; at = other.holes.endAt(at)) {
+            buffer.clear().limit((int) Math.min(COPY_BYTES, other.holes.beginBehind(at, end) - at));
+            if (other.read(at, buffer) == 0) {
+                throw new StoreException(Errno.EIO, other.file + " ends at " + at + " bytes, not at " + end, null);
+            }
+            at += write(at, buffer.flip());
+        }
+        truncate(end);
+    }
+
     /**
      * @param whole nothing comes behind it
      * @param waiter asked between two pieces; EINTR once nobody waits any more

@@ -360,6 +360,10 @@ class StaleWorkerWritesTest {
             assertThat(files(back.folder().resolve("aside"), "spool-\\d+\\.why"))
                     .singleElement()
                     .satisfies(why -> assertThat(why).content().contains("the synced data is in Alluxio"));
+            assertThat(spooled(back.folder()))
+                    .as("what was synced")
+                    .singleElement()
+                    .satisfies(copy -> assertThat(copy).content().isEqualTo("synced"));
         }
         dead.close();
     }

@@ -6,7 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Work of which nobody would notification that it is done no more: what it throws unexpectedly is logged, and ends neither its thread nor what
+ * Work of which nobody would notice that it is done no more: what it throws unexpectedly is logged, and ends neither its thread nor what
  * follows. A want of memory goes to the thread's handler of uncaught exceptions as well, which may end the process. Any thread.
  */
 public final class Supervised {
