@@ -63,8 +63,18 @@ final class Commits {
             upload(dirtyFile, waiter);
         } catch (StoreException e) {
             dirtyFile.failed = e.errno() != Errno.EINTR;
+            giveUpIncomplete(dirtyFile);
             LOG.error("Upload failed; the content stays in {}: {}", dirtyFile.spool.file(), e.getMessage());
             throw e;
+        }
+    }
+
+    /** The file stays, as others may have it open: what an earlier process made in its place is in everyone's way. */
+    private void giveUpIncomplete(DirtyFile dirtyFile) {
+        if (dirtyFile.state() == DirtyState.Spooled.INCOMPLETE) {
+            committer.nameReservations.remove(
+                    dirtyFile.path(), dirtyFile.attr.raw().id());
+            dirtyFile.become(DirtyState.Spooled.HERE_ONLY);
         }
     }
 
@@ -140,7 +150,7 @@ final class Commits {
             keep = false;
         } finally {
             boolean lost = dirtyFile.is(Phase.LOST);
-            if (lost || dirtyFile.isIncomplete()) {
+            if (lost || dirtyFile.isIncomplete()) { // also what could not be removed then
                 committer.nameReservations.remove(
                         dirtyFile.path(), dirtyFile.attr.raw().id());
             }

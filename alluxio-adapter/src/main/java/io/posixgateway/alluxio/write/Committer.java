@@ -353,6 +353,8 @@ public final class Committer {
             attempt.undo = moved -> {
                 if (moved ? removedMoved(sink) : deleteQuietly(hidden)) {
                     sillyRenames.remove(hidden);
+                } else { // by its id, as directories above it may be renamed meanwhile
+                    sillyRenames.add(new SillyRenames.Hidden(hidden, sink.fileId(), 0));
                 }
             };
             throw e;

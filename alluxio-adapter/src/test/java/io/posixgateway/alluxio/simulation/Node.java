@@ -41,6 +41,7 @@ final class Node {
     /** After so many steps. */
     int later;
 
+    private boolean closeFailed;
     private boolean stale;
     private boolean ended;
     /** Is Alluxio away then? */
@@ -105,6 +106,16 @@ final class Node {
     void opened(int slot, OpenFile file) {
         open.put(slot, file);
         contended.remove(slot);
+    }
+
+    void closeFailed() {
+        closeFailed = true;
+    }
+
+    /** Does the mount still have what it could not upload at a close, since others may have the file open? */
+    boolean mayUploadClosed() {
+        closeFailed &= mount.fileSystem().counts().changedFiles() > 0;
+        return closeFailed;
     }
 
     boolean isUp() {

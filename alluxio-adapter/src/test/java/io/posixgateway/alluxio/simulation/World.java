@@ -442,7 +442,10 @@ final class World implements AutoCloseable {
         if (outcome.errno != 0 && faulty) {
             spread(step, true);
             unsettled = true;
-            kept |= step.kind() == Kind.CLOSE;
+            if (step.kind() == Kind.CLOSE) {
+                kept = true;
+                nodes.get(step.actor()).closeFailed();
+            }
         } else if (agree.isEmpty()) {
             throw new Violation(
                     outcome.errno == 0
@@ -480,7 +483,7 @@ final class World implements AutoCloseable {
         if (agree.isEmpty()) {
             throw new Violation("Others see that " + why);
         }
-        if (!unsettled && !down) {
+        if (!unsettled && !down && nodes.stream().noneMatch(Node::mayUploadClosed)) {
             models = agree;
         }
     }
