@@ -469,7 +469,12 @@ public final class AlluxioStore implements Store {
             blocks.add(new FileDetails.Block(
                     block.getBlockInfo().getBlockId(), block.getBlockInfo().getLength(), places));
         }
-        return new FileDetails(neutral(status), status.getUfsPath(), status.getInAlluxioPercentage(), blocks);
+        return new FileDetails(
+                neutral(status),
+                status.getUfsPath(),
+                status.getInAlluxioPercentage(),
+                blocks,
+                ContentHash.tagOf(status));
     }
 
     @Override

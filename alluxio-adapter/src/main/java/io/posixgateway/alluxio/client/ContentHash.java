@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 final class ContentHash {
     private static final Pattern MD5 = Pattern.compile("[0-9a-fA-F]{32}");
 
+    /** What a {@link Fingerprint} has for a tag that it lacks. */
+    private static final String NO_TAG = "_";
+
     private final byte[] md5;
 
     private ContentHash(byte[] md5) {
@@ -24,19 +27,22 @@ final class ContentHash {
 
     /** Null where Alluxio says none. */
     static @Nullable ContentHash of(URIStatus status) {
-        String fingerprint = status.getFileInfo().getUfsFingerprint();
-        String tag = fingerprint == null ? null : tagOf(fingerprint);
-        return tag != null && MD5.matcher(tag).matches()
-                ? new ContentHash(HexFormat.of().parseHex(tag))
-                : null;
+        String tag = tagOf(status);
+        return MD5.matcher(tag).matches() ? new ContentHash(HexFormat.of().parseHex(tag)) : null;
     }
 
-    private static @Nullable String tagOf(String fingerprint) {
+    /**
+     * What the under file system says of the content: an ETag, or length and time of the last modification. Empty where Alluxio says
+     * nothing.
+     */
+    static String tagOf(URIStatus status) {
+        String fingerprint = status.getFileInfo().getUfsFingerprint();
         try {
-            Fingerprint parsed = Fingerprint.parse(fingerprint);
-            return parsed == null ? null : parsed.getTag(Fingerprint.Tag.CONTENT_HASH);
+            Fingerprint parsed = fingerprint == null ? null : Fingerprint.parse(fingerprint);
+            String tag = parsed == null ? null : parsed.getTag(Fingerprint.Tag.CONTENT_HASH);
+            return tag == null || tag.equals(NO_TAG) ? "" : tag;
         } catch (IllegalArgumentException laterVersion) {
-            return null;
+            return "";
         }
     }
 

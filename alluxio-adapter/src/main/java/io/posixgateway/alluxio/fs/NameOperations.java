@@ -530,7 +530,7 @@ final class NameOperations {
         } else if (target == null) {
             volume.dirtyFiles.move(child, () -> {
                 RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
-                volume.replacer.renameToFree(renaming, attrToCopy(child, newPath));
+                volume.replacer.renameToFree(renaming, attr(child, newPath));
             });
         } else {
             replace(child, target, newPath, () -> replaceOnce(child, path, target, newPath));
@@ -538,7 +538,7 @@ final class NameOperations {
     }
 
     private void replaceOnce(Inode child, String path, Inode target, String newPath) throws StoreException {
-        Attr renamed = attrToCopy(child, newPath);
+        Attr renamed = attr(child, newPath);
         RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
         long fileId = volume.replacer.replace(renaming, renamed, target.attr());
         if (fileId != renaming.fileId()) {
@@ -574,7 +574,8 @@ final class NameOperations {
     }
 
     /** What a copy may lose; null: nothing is copied. */
-    private @Nullable Attr attrToCopy(Inode child, String newPath) throws StoreException {
-        return volume.store.copiesOnRename(newPath) ? volume.metadata.attr(child) : null;
+    /** As it is now, where a copy may lose it; else as far as it is known. */
+    private @Nullable Attr attr(Inode child, String newPath) throws StoreException {
+        return volume.store.copiesOnRename(newPath) ? volume.metadata.attr(child) : child.attr();
     }
 }

@@ -177,6 +177,25 @@ public record FileStatus(
                 storeNames);
     }
 
+    /** The same, made by Alluxio then. */
+    public FileStatus created(int seconds) {
+        return new FileStatus(
+                id,
+                name,
+                directory,
+                complete,
+                lengthBytes,
+                blockBytes,
+                mode,
+                owner,
+                group,
+                modifiedMillis,
+                accessedMillis,
+                xattrs,
+                seconds,
+                storeNames);
+    }
+
     /** The same with the content of another file. */
     public FileStatus withContent(long otherId, long otherLengthBytes) {
         return new FileStatus(

@@ -339,9 +339,8 @@ public final class Committer {
                 throw new StoreException(Errno.ESTALE, attempt.path + " has new content in Alluxio", null);
             }
             checkOwn(dirtyFile);
-            Attr made = reader.read(
-                    dirtyFile.attr.raw().withContent(sink.fileId(), dirtyFile.spool.lengthBytes()),
-                    dirtyFile.attr.fetchedNanos());
+            FileStatus status = dirtyFile.attr.raw().withContent(sink.fileId(), dirtyFile.spool.lengthBytes());
+            Attr made = reader.read(status.created((int) (sink.madeMillis() / 1000)), dirtyFile.attr.fetchedNanos());
             return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, dirtyFile.attr);
         } catch (StoreException e) {
             sink.cancel();

@@ -85,36 +85,39 @@ public final class FileReplacer {
      *     it cannot be recorded, before anything is done; else the old file stays, unless {@link UnfinishedRenames#has}
      */
     public long replace(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
-        if (!store.deletesToReplace(renaming.to())) {
-            replaceInOneStep(renaming, replaced);
-            return renaming.fileId();
-        }
-        if (!TempNames.isOf(renaming.from())) {
-            // The master deletes what has the other name before it sees that this one is gone.
-            store.compared(renaming.from());
-        }
-        record(renaming);
-        boolean answered = sentSurely(renaming, replaced);
-        log.over.remove(renaming);
-        boolean isSame = answered && (renamed == null || renamed.lengthBytes() < PARTS_FROM_BYTES);
-        return isSame ? renaming.fileId() : outcomes.idAfterCopy(renaming, renamed);
+        boolean answered = store.deletesToReplace(renaming.to())
+                ? isRecordedAndSent(renaming, renamed, replaced)
+                : isSentInOneStep(renaming, renamed, replaced);
+        return answered && !isCopiedInParts(renaming, renamed)
+                ? renaming.fileId()
+                : outcomes.idAfterCopy(renaming, renamed);
+    }
+
+    private boolean isCopiedInParts(Renaming renaming, @Nullable Attr renamed) throws StoreException {
+        return renamed != null && renamed.lengthBytes() >= PARTS_FROM_BYTES && store.copiesOnRename(renaming.to());
     }
 
     /**
      * The under file system does it in one step. But Alluxio has dropped what has the name by then, with its attributes, and does not take
-     * that back where the under file system refuses: a file that only workers had is no more. Then the new one is not to go, too.
+     * that back where the under file system refuses: a file that only workers had is no more. Then the new one is not to go, too. Was it
+     * answered, so that Alluxio knows of it?
      */
-    private void replaceInOneStep(Renaming renaming, @Nullable Attr replaced) throws StoreException {
+    private boolean isSentInOneStep(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced)
+            throws StoreException {
         try {
             store.rename(renaming.from(), renaming.to(), true);
+            return true;
         } catch (StoreException e) {
             boolean refused = e.errno() == Errno.EIO && !e.isUnanswered();
-            Outcome outcome = refused ? outcomes.ofOneStep(renaming, replaced) : null;
+            Outcome outcome = refused ? outcomes.atOnce(renaming, renamed, replaced) : null;
             if (outcome == Outcome.TARGET_MISSING) {
                 takeFreeName(renaming, e);
-            } else if (outcome != Outcome.IN_PLACE) {
-                throw e;
+                return true;
             }
+            if (outcome == Outcome.IN_PLACE) {
+                return false;
+            }
+            throw e;
         }
     }
 
@@ -135,10 +138,18 @@ public final class FileReplacer {
         }
     }
 
-    /** As {@link #sent}; after a failure that nobody expects, as of a class that is missing, the file may be the only copy, too. */
-    private boolean sentSurely(Renaming renaming, @Nullable Attr replaced) throws StoreException {
+    /** As {@link #isSent}; after a failure that nobody expects, as of a class that is missing, the file may be the only copy, too. */
+    private boolean isRecordedAndSent(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced)
+            throws StoreException {
+        if (!TempNames.isOf(renaming.from())) {
+            // The master deletes what has the other name before it sees that this one is gone.
+            store.compared(renaming.from());
+        }
+        record(renaming);
         try {
-            return sent(renaming, replaced);
+            boolean answered = isSent(renaming, renamed, replaced);
+            log.over.remove(renaming);
+            return answered;
         } catch (RuntimeException | Error e) {
             unfinished.addUnexpected(renaming);
             throw e;
@@ -146,14 +157,14 @@ public final class FileReplacer {
     }
 
     /** Sends it until it is in place. Was it answered, so that Alluxio knows of it? */
-    private boolean sent(Renaming renaming, @Nullable Attr replaced) throws StoreException {
+    private boolean isSent(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
         long beganNanos = clock.nanos();
         for (int waits = 0; ; waits++) {
             try {
                 store.rename(renaming.from(), renaming.to(), true);
                 return true;
             } catch (StoreException e) {
-                Outcome found = resolved(renaming, replaced, e);
+                Outcome found = resolved(renaming, e, () -> outcomes.completed(renaming, renamed, replaced));
                 if (found == Outcome.IN_PLACE) {
                     return false;
                 }
@@ -168,11 +179,12 @@ public final class FileReplacer {
     }
 
     /** After a failure: what is found, or has become of it now. */
-    private Outcome resolved(Renaming renaming, @Nullable Attr replaced, StoreException failure) throws StoreException {
+    private Outcome resolved(Renaming renaming, StoreException failure, Existing.Question<Outcome> look)
+            throws StoreException {
         if (BEFORE_ANYTHING.contains(failure.errno())) {
             return Outcome.TARGET_STAYS;
         }
-        return answered(renaming, failure, () -> outcomes.completed(renaming, replaced));
+        return answered(renaming, failure, look);
     }
 
     /** Looks until Alluxio answers. */

@@ -3,8 +3,6 @@ package io.posixgateway.alluxio.write;
 import io.posixgateway.alluxio.journal.RenameLog;
 import io.posixgateway.alluxio.journal.RenameLog.Renaming;
 import io.posixgateway.alluxio.meta.Attr;
-import io.posixgateway.alluxio.store.Existing;
-import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
@@ -43,12 +41,12 @@ final class FreeRenames {
      * <p>Where that is a copy, a master that is killed meanwhile may leave the file under either name, or both, and know of none of it. So
      * after each failure, which may hide such a one, the store is looked at, and Alluxio has both names as they are there.
      *
-     * @param renamed the file; null: the under file system renames in one step
+     * @param renamed the file; null: nothing is known of it
      * @throws StoreException EEXIST: something has the name by now, a copy of the file perhaps, and the file its own; else the file has its
      *     own name alone, unless {@link UnfinishedRenames#has}
      */
     void run(Renaming renaming, @Nullable Attr renamed) throws StoreException {
-        if (renamed == null) {
+        if (!store.copiesOnRename(renaming.to())) {
             takeFree(renaming);
             return;
         }
@@ -67,14 +65,14 @@ final class FreeRenames {
         });
     }
 
-    private void copyToFree(Renaming renaming, Attr renamed) throws StoreException {
+    private void copyToFree(Renaming renaming, @Nullable Attr renamed) throws StoreException {
         try {
             takeFree(renaming);
         } catch (StoreException e) {
             if (!e.isOutcomeUnknown() && e.errno() != Errno.EEXIST) {
                 throw e;
             }
-            Outcome found = replacer.answered(renaming, e, () -> outcomes.ofFree(renaming, renamed));
+            Outcome found = replacer.answered(renaming, e, () -> outcomes.of(renaming, renamed, null));
             log.over.remove(renaming);
             if (found == Outcome.TARGET_STAYS) {
                 throw new StoreException(Errno.EEXIST, renaming.to() + " exists by now: " + e.getMessage(), e);
@@ -116,10 +114,7 @@ final class FreeRenames {
 
     private boolean isSettled(Renaming renaming) {
         try {
-            FileStatus source = Existing.orNull(() -> store.status(renaming.from()));
-            if (source != null && source.id() == renaming.fileId()) {
-                outcomes.ofFree(renaming, outcomes.attr(source));
-            }
+            outcomes.of(renaming, null, null);
             log.free.remove(renaming);
             return true;
         } catch (StoreException e) {

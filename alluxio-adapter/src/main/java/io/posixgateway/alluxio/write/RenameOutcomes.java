@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.InodeTable;
 import io.posixgateway.alluxio.meta.LostAttributes;
 import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileDetails;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
@@ -48,62 +49,99 @@ final class RenameOutcomes {
         BOTH_GONE
     }
 
-    /** Of one to a name that nobody had, by a copy. */
-    Outcome ofFree(Renaming renaming, Attr renamed) throws StoreException {
-        String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
-        if (renaming.to().equals(at)) {
-            return Outcome.IN_PLACE;
-        }
-        if (!renaming.from().equals(at)) {
-            return Outcome.SOURCE_GONE;
-        }
-        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
-        if (there != null && isAlike(renamed.raw(), there) && there.xattrs().isEmpty()) {
-            lost.restore(renaming.to(), there, renamed); // first, while they are known
-        }
-        boolean gone = Existing.orNull(() -> store.compared(renaming.from())) == null;
-        if (there == null) {
-            return gone ? Outcome.BOTH_GONE : Outcome.TARGET_MISSING;
-        }
-        if (!gone) {
-            return Outcome.TARGET_STAYS;
-        }
-        return moved(renaming, renamed.raw(), there, null) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
-    }
-
     /**
-     * Of one over a file.
+     * The renamed file is known by its id, which no other file has, where Alluxio has noted the rename. If the under file system has done it
+     * and Alluxio has noted nothing, what has the name has another id; then it is the renamed file if the under file system says that it has
+     * its content. Its length alone says nothing: another client's file may be as long.
      *
-     * @param replaced the file there; null: nothing is known of it
+     * @param renamed the file before; null: nothing is known of it
+     * @param replaced what had the name; null: nothing, or nothing is known of it
      */
-    Outcome of(Renaming renaming, @Nullable Attr replaced) throws StoreException {
+    Outcome of(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
         String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
-        if (renaming.to().equals(at)) {
-            return Outcome.IN_PLACE;
-        }
         if (!renaming.from().equals(at)) {
-            return Outcome.SOURCE_GONE;
+            return renaming.to().equals(at) && isInPlace(renaming, renamed) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
         }
-        FileStatus source = Existing.orNull(() -> store.status(renaming.from()));
+        FileDetails source = Existing.orNull(() -> store.details(renaming.from()));
         // The master may know of a file whose object it has deleted.
         FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
         if (there == null) {
-            boolean gone = Existing.orNull(() -> store.compared(renaming.from())) == null;
+            boolean gone = store.deletesToReplace(renaming.to()) && isGone(renaming.from());
             return gone ? Outcome.BOTH_GONE : Outcome.TARGET_MISSING;
         }
         if (source == null) {
             return Outcome.SOURCE_GONE;
         }
-        if (isGone(renaming, source, there, replaced)) {
-            return moved(renaming, source, there, replaced) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
+        return ofBoth(renaming, source, there, replaced);
+    }
+
+    /** True if the file itself has its new name: not another one with its id, as after a restore from a backup. */
+    private boolean isInPlace(Renaming renaming, @Nullable Attr renamed) throws StoreException {
+        FileStatus there = Existing.orNull(() -> store.status(renaming.to()));
+        int createdSeconds = renamed == null ? 0 : renamed.raw().createdSeconds();
+        return there != null
+                && there.id() == renaming.fileId()
+                && there.complete()
+                && AbandonedCreates.isSame(createdSeconds, there.createdSeconds());
+    }
+
+    /**
+     * Was the master killed when the store had done all of it and the journal had nothing of that? Asked for again, it would delete
+     * the only copy: the object of the old name is gone.
+     */
+    private Outcome ofBoth(Renaming renaming, FileDetails source, FileStatus there, @Nullable Attr replaced)
+            throws StoreException {
+        // To Alluxio it is the replaced file, too, if the contents are the same, and with that the ETags.
+        boolean same = replaced != null && there.id() == replaced.fileId();
+        boolean copies = store.copiesOnRename(renaming.to());
+        boolean content = hasContentOf(source, renaming.to()) && (!same || copies);
+        boolean mayBe = content || (copies && isAsLong(there, source.status())); // a copy in parts has another ETag
+        if (mayBe && !same) {
+            restoreAnew(renaming.to(), there, source.status()); // first, while the attributes are known
         }
-        giveBackAttributes(renaming, there, replaced);
-        return Outcome.TARGET_STAYS;
+        boolean gone = isGone(renaming.from());
+        if (!content || !gone) {
+            giveBackAttributes(renaming, there, replaced);
+            return gone ? Outcome.SOURCE_GONE : Outcome.TARGET_STAYS;
+        }
+        if (same) {
+            lost.restore(renaming.to(), there, attr(source.status()));
+        }
+        adopt(renaming, there);
+        return Outcome.IN_PLACE;
+    }
+
+    /** Of a file that Alluxio has loaded anew. */
+    private void restoreAnew(String path, FileStatus there, FileStatus lostOnes) throws StoreException {
+        if (there.xattrs().isEmpty()) {
+            lost.restore(path, there, attr(lostOnes));
+        }
+    }
+
+    /** It is the same node as before. */
+    private void adopt(Renaming renaming, FileStatus there) {
+        Inode known = table.known(renaming.fileId());
+        if (known != null && table.adopt(known, there.id(), clock.nanos())) {
+            known.invalidateAttr(table.generation().changed());
+        }
+    }
+
+    private static boolean isAsLong(FileStatus there, FileStatus other) {
+        return !there.directory() && there.lengthBytes() == other.lengthBytes();
+    }
+
+    private boolean isGone(String path) throws StoreException {
+        return Existing.orNull(() -> store.compared(path)) == null;
+    }
+
+    private boolean hasContentOf(FileDetails source, String path) throws StoreException {
+        FileDetails there = Existing.orNull(() -> store.details(path));
+        return there != null && there.hasContentOf(source);
     }
 
     /** As {@link #of}, and the file gets its name if nothing has it. */
-    Outcome completed(Renaming renaming, @Nullable Attr replaced) throws StoreException {
-        Outcome outcome = of(renaming, replaced);
+    Outcome completed(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
+        Outcome outcome = of(renaming, renamed, replaced);
         if (outcome == Outcome.TARGET_MISSING) {
             store.rename(renaming.from(), renaming.to(), false);
             LOG.warn("{} was lost while being replaced; {} now has its name", renaming.to(), renaming.from());
@@ -112,22 +150,11 @@ final class RenameOutcomes {
         return outcome;
     }
 
-    /** Of one over a file, in one step: one look; null: Alluxio does not answer. */
+    /** As {@link #of}, with one look; null: Alluxio does not answer. */
     @Nullable
-    Outcome ofOneStep(Renaming renaming, @Nullable Attr replaced) {
+    Outcome atOnce(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) {
         try {
-            String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
-            if (!renaming.from().equals(at)) {
-                return renaming.to().equals(at) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
-            }
-            FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
-            if (there == null) {
-                return Outcome.TARGET_MISSING;
-            }
-            if (replaced != null && there.lengthBytes() == replaced.lengthBytes()) {
-                giveBackAttributes(renaming, there, replaced);
-            }
-            return Outcome.TARGET_STAYS;
+            return of(renaming, renamed, replaced);
         } catch (StoreException e) {
             LOG.debug("The outcome for {} is unknown: {}", renaming.to(), e.getMessage());
             return null;
@@ -153,55 +180,17 @@ final class RenameOutcomes {
     }
 
     /** Of a file that Alluxio dropped, and has loaded anew. */
-    void giveBackAttributes(Renaming renaming, FileStatus there, @Nullable Attr replaced) throws StoreException {
+    private void giveBackAttributes(Renaming renaming, FileStatus there, @Nullable Attr replaced)
+            throws StoreException {
         if (replaced != null
                 && there.id() != replaced.fileId()
-                && !there.directory()
+                && isAsLong(there, replaced.raw())
                 && there.xattrs().isEmpty()) {
             lost.restore(renaming.to(), there, replaced);
         }
     }
 
-    /**
-     * Was the master killed when the store had done all of it and the journal had nothing of that? Asked for again, it would delete
-     * the only copy: the object of the old name is gone.
-     */
-    private boolean isGone(Renaming renaming, FileStatus source, FileStatus there, @Nullable Attr replaced)
-            throws StoreException {
-        boolean anew = isAlike(source, there) && !isReplaced(there, replaced);
-        if (anew && there.xattrs().isEmpty()) {
-            lost.restore(renaming.to(), there, attr(source)); // first, while they are known
-        }
-        return Existing.orNull(() -> store.compared(renaming.from())) == null;
-    }
-
-    private static boolean isAlike(FileStatus source, FileStatus there) {
-        return !there.directory() && there.lengthBytes() == source.lengthBytes();
-    }
-
-    /** To Alluxio it is, too, if the contents are the same, and with that the ETags. */
-    private static boolean isReplaced(FileStatus there, @Nullable Attr replaced) {
-        return replaced != null && there.id() == replaced.fileId();
-    }
-
-    Attr attr(FileStatus status) {
+    private Attr attr(FileStatus status) {
         return reader.read(status, clock.nanos());
-    }
-
-    /** What Alluxio has of the old name is nothing; false: what has the other name is of somebody else. */
-    private boolean moved(Renaming renaming, FileStatus source, FileStatus there, @Nullable Attr replaced)
-            throws StoreException {
-        boolean same = isReplaced(there, replaced);
-        if (!isAlike(source, there) || (same && !store.copiesOnRename(renaming.to()))) {
-            return false;
-        }
-        if (same) {
-            lost.restore(renaming.to(), there, attr(source));
-        }
-        Inode known = table.known(renaming.fileId());
-        if (known != null && table.adopt(known, there.id(), clock.nanos())) {
-            known.invalidateAttr(table.generation().changed());
-        }
-        return true;
     }
 }

@@ -233,7 +233,7 @@ public final class UnfinishedRenames {
 
     private void settleNow(Renaming renaming) throws StoreException {
         Renaming now = whereItIs(renaming);
-        Outcome found = log.isOld(renaming) ? outcomes.of(now, null) : outcomes.completed(now, null);
+        Outcome found = log.isOld(renaming) ? outcomes.of(now, null, null) : outcomes.completed(now, null, null);
         if (found == Outcome.BOTH_GONE) {
             LOG.error("{}", RenameFailures.bothGone(now));
         }

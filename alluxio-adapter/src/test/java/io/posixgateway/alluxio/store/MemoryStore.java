@@ -372,7 +372,8 @@ public final class MemoryStore implements Store {
                 blocks.add(new FileDetails.Block(inode.blockId(i), inode.blocks.get(i), places));
             }
             long percent = inode.directory ? 0 : inode.lengthBytes == 0 ? 100 : cachedBytes * 100 / inode.lengthBytes;
-            return new FileDetails(inode.status(), inode.path(), (int) percent, blocks);
+            String tag = inode.persisted ? inode.fingerprint : "";
+            return new FileDetails(inode.status(), inode.path(), (int) percent, blocks, tag);
         });
     }
 

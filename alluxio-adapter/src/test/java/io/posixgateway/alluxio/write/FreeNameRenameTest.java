@@ -168,7 +168,7 @@ class FreeNameRenameTest {
             assertThatThrownBy(() -> killed.rename("/dir/Aa", "/dir/free")).isInstanceOf(FuseFailure.class);
             assertThat(killed.isKilled()).isTrue();
             StoreFaults.Held hangs =
-                    client.faults().on(StoreCall.STATUS).at("/dir/Aa").hold();
+                    client.faults().on(StoreCall.DETAILS).at("/dir/Aa").hold();
             try (MemoryMount next = MemoryMount.of(client).openPersistent(folder.resolve("next"), killed)) {
                 AsyncCall waits = AsyncCall.start(() -> next.rename("/dir/Aa", "/dir/free"));
                 hangs.await();

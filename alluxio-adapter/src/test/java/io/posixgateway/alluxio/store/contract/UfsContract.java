@@ -3,10 +3,12 @@ package io.posixgateway.alluxio.store.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.posixgateway.alluxio.store.FileDetails;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreNames;
 import io.posixgateway.alluxio.store.StoreWriter;
+import io.posixgateway.alluxio.store.WriteType;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -133,6 +135,35 @@ abstract class UfsContract extends ContractCase {
         outsideWrites("file", "changed content");
         FileStatus compared = store.compared(at("file"));
         assertThat(compared.xattrs()).isEmpty();
+    }
+
+    /** RenameOutcomes knows a renamed file by it of which Alluxio has noted nothing. */
+    @Test
+    void contentTag_isKeptByARename_andBelongsToOneContent() throws Exception {
+        long id = write(at("file"), "content");
+        FileDetails before = store.details(at("file"));
+        fixture.later();
+        write(at("other"), "CONTENT");
+        store.rename(at("file"), at("renamed"), false);
+        FileDetails after = store.details(at("renamed"));
+        assertThat(after.hasContentOf(before)).as(after.contentTag()).isTrue();
+        assertThat(store.details(at("other")).hasContentOf(before)).isFalse();
+        assertThat(store.compared(at("renamed")).id())
+                .as("the UFS says the same")
+                .isEqualTo(id);
+        fixture.later();
+        outsideWrites("renamed", "CONTENT");
+        store.compared(at("renamed"));
+        assertThat(store.details(at("renamed")).hasContentOf(before)).isFalse();
+    }
+
+    @Test
+    void contentTag_ofWhatTheUfsDoesNotHave_isOfNoContent() throws Exception {
+        write(fixture.client(WriteType.MUST_CACHE, 0), at("cached"), "content");
+        FileDetails cached = store.details(at("cached"));
+        assertThat(cached.hasContentOf(cached)).isFalse();
+        FileDetails directory = store.details(at(""));
+        assertThat(directory.hasContentOf(directory)).isFalse();
     }
 
     @Test
