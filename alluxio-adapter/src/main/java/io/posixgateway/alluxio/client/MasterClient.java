@@ -52,6 +52,8 @@ final class MasterClient implements AutoCloseable {
     /** When to send a call again. */
     enum Repeat {
         UNANSWERED,
+        /** The same of a change that is refused once it is done: {@link StoreException#isOfRepetition} then. */
+        UNANSWERED_CHANGE,
         /**
          * What was cut off after a while, too: a master that loads a large directory may pause for so long (its heap is collected,
          * another one takes over) that the keepalive of the connection fails. What it has loaded by then is kept.
@@ -105,19 +107,20 @@ final class MasterClient implements AutoCloseable {
      * @throws StoreException what the master said, or that none did; EINTR: the thread was interrupted, which it stays
      */
     <Q, R> R send(String what, MethodDescriptor<Q, R> method, Q request, Repeat repeat) throws StoreException {
+        boolean isLong = RemoteCalls.ofThread().isUnlimited();
+        Tries tries = new Tries(what, repeat, isLong ? LONG_DEADLINE_NANOS : DEADLINE_NANOS);
         try {
             free.acquire();
             try {
-                boolean isLong = RemoteCalls.ofThread().isUnlimited();
-                long deadlineNanos = isLong ? LONG_DEADLINE_NANOS : DEADLINE_NANOS;
-                return exchange(new Tries(what, repeat, deadlineNanos), method, request);
+                return exchange(tries, method, request);
             } finally {
                 free.release();
             }
         } catch (InterruptedException e) {
             throw interrupted(what, e);
         } catch (AlluxioStatusException | RuntimeException e) {
-            throw ErrnoTable.exception(what, e);
+            StoreException failure = ErrnoTable.exception(what, e);
+            throw tries.isRepetitionRefused ? failure.ofRepetition() : failure;
         }
     }
 
@@ -189,6 +192,10 @@ final class MasterClient implements AutoCloseable {
         private final long deadlineNanos;
 
         private boolean isAside;
+        /** A master that did not answer may have done it. */
+        private boolean mayBeDone;
+
+        private boolean isRepetitionRefused;
         private long firstNanos = clock.nanos();
         private long sentNanos;
         private long pauseNanos = firstPauseNanos;
@@ -228,8 +235,10 @@ final class MasterClient implements AutoCloseable {
         /** Returns when it may be sent again. */
         private void failed(AlluxioStatusException failure) throws AlluxioStatusException, InterruptedException {
             if (!mayBeAnotherMasters(failure) && !isUnanswered(ErrnoTable.codeOf(failure))) {
+                isRepetitionRefused = mayBeDone;
                 throw failure;
             }
+            mayBeDone |= repeat == Repeat.UNANSWERED_CHANGE && !wasRefused(failure.getStatusCode());
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedException(failure.getMessage());
             }

@@ -53,7 +53,7 @@ final class Renames {
         if (overFile) {
             options.setS3SyntaxOptions(OVERWRITING);
         }
-        files.rename(from, to, options.build(), Repeat.UNANSWERED);
+        files.rename(from, to, options.build(), Repeat.UNANSWERED_CHANGE);
         return to;
     }
 

@@ -526,15 +526,21 @@ final class NameOperations {
             if (target != null && !volume.directoryRename.isUnfinished(path, newPath)) {
                 removal.remove(to.directory, target, newPath);
             }
-            volume.directoryRename.run(path, newPath);
+            if (volume.store.copiesOnRename(newPath)) {
+                volume.directoryRename.run(path, newPath);
+            } else {
+                renameToFree(child, path, newPath);
+            }
         } else if (target == null) {
-            volume.dirtyFiles.move(child, () -> {
-                RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
-                volume.replacer.renameToFree(renaming, attr(child, newPath));
-            });
+            volume.dirtyFiles.move(child, () -> renameToFree(child, path, newPath));
         } else {
             replace(child, target, newPath, () -> replaceOnce(child, path, target, newPath));
         }
+    }
+
+    private void renameToFree(Inode child, String path, String newPath) throws StoreException {
+        RenameLog.Renaming renaming = new RenameLog.Renaming(path, child.fileId(), newPath);
+        volume.replacer.renameToFree(renaming, attr(child, newPath));
     }
 
     private void replaceOnce(Inode child, String path, Inode target, String newPath) throws StoreException {

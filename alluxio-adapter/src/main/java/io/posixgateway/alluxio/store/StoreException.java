@@ -9,6 +9,7 @@ public final class StoreException extends Exception {
 
     private final int errno;
     private final Kind kind;
+    private final boolean ofRepetition;
 
     private enum Kind {
         ANSWER,
@@ -23,10 +24,26 @@ public final class StoreException extends Exception {
         this(errno, message, cause, Kind.ANSWER);
     }
 
+    /** What wraps a failure of a repetition is one, too. */
     private StoreException(int errno, String message, @Nullable Throwable cause, Kind kind) {
+        this(errno, message, cause, kind, cause instanceof StoreException failure && failure.ofRepetition);
+    }
+
+    private StoreException(int errno, String message, @Nullable Throwable cause, Kind kind, boolean ofRepetition) {
         super(message, cause);
         this.errno = errno;
         this.kind = kind;
+        this.ofRepetition = ofRepetition;
+    }
+
+    /** The same, as the answer to a change that had been requested before. */
+    public StoreException ofRepetition() {
+        return new StoreException(errno, String.valueOf(getMessage()), getCause(), kind, true);
+    }
+
+    /** True if this answers a change that had been requested before, without an answer: what it refuses may have been done then. */
+    public boolean isOfRepetition() {
+        return ofRepetition;
     }
 
     /** EIO: who was asked did not answer. */
@@ -69,9 +86,12 @@ public final class StoreException extends Exception {
         return kind == Kind.UNANSWERED;
     }
 
-    /** Was it a change that may have been made, or may be made yet: nobody answered, or nobody waited for the answer? */
+    /**
+     * Was it a change that may have been made, or may be made yet: nobody answered, nobody waited for the answer, or it is the answer to a
+     * repetition?
+     */
     public boolean isOutcomeUnknown() {
-        return errno == Errno.EIO || errno == Errno.ETIMEDOUT || errno == Errno.EINTR;
+        return ofRepetition || errno == Errno.EIO || errno == Errno.ETIMEDOUT || errno == Errno.EINTR;
     }
 
     /** Positive. */

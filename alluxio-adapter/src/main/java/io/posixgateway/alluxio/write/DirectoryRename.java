@@ -29,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renames directories, in an object store entry by entry. Called while nobody here goes by a path below it; waits, for as long as its
+ * Renames directories of an object store, entry by entry. Called while nobody here goes by a path below it; waits, for as long as its
  * files take to be copied. Any thread.
  *
  * <p>Alluxio's own rename copies a whole tree within one call, which nobody can end, and fails where a directory is but a prefix of
@@ -96,13 +96,6 @@ public final class DirectoryRename {
      * @throws StoreException EEXIST; EINTR where the program was killed that asked for it
      */
     public void run(String from, String to) throws StoreException {
-        if (!store.copiesOnRename(to)) {
-            NameReservations.taking(store, to, () -> {
-                store.rename(from, to, false);
-                return to;
-            });
-            return;
-        }
         checkIsOneUfs(from, to);
         RenameProgress progress = new RenameProgress(metadata.clock(), from, to);
         Moving moving = new Moving(from, to);

@@ -109,8 +109,9 @@ public final class FileReplacer {
             return true;
         } catch (StoreException e) {
             boolean refused = e.errno() == Errno.EIO && !e.isUnanswered();
-            Outcome outcome = refused ? outcomes.atOnce(renaming, renamed, replaced) : null;
-            if (outcome == Outcome.TARGET_MISSING) {
+            boolean looks = refused || e.isOfRepetition();
+            Outcome outcome = looks ? outcomes.atOnce(renaming, renamed, replaced) : null;
+            if (refused && outcome == Outcome.TARGET_MISSING) {
                 takeFreeName(renaming, e);
                 return true;
             }

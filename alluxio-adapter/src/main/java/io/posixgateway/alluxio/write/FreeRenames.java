@@ -36,7 +36,7 @@ final class FreeRenames {
     }
 
     /**
-     * Renames a file to a name that nobody has. Waits.
+     * Renames a file, or where that is no copy a directory, to a name that nobody has. Waits.
      *
      * <p>Where that is a copy, a master that is killed meanwhile may leave the file under either name, or both, and know of none of it. So
      * after each failure, which may hide such a one, the store is looked at, and Alluxio has both names as they are there.
@@ -47,7 +47,7 @@ final class FreeRenames {
      */
     void run(Renaming renaming, @Nullable Attr renamed) throws StoreException {
         if (!store.copiesOnRename(renaming.to())) {
-            takeFree(renaming);
+            moveToFree(renaming, renamed);
             return;
         }
         log.free.add(renaming);
@@ -63,6 +63,17 @@ final class FreeRenames {
             store.rename(renaming.from(), renaming.to(), false);
             return renaming;
         });
+    }
+
+    /** The next master refuses it where an earlier one did it, and was stopped before it answered. */
+    private void moveToFree(Renaming renaming, @Nullable Attr renamed) throws StoreException {
+        try {
+            takeFree(renaming);
+        } catch (StoreException e) {
+            if (!e.isOfRepetition() || outcomes.atOnce(renaming, renamed, null) != Outcome.IN_PLACE) {
+                throw e;
+            }
+        }
     }
 
     private void copyToFree(Renaming renaming, @Nullable Attr renamed) throws StoreException {

@@ -252,7 +252,15 @@ public final class NameReservations {
                 throw e;
             }
             Existing.orNull(() -> store.compared(path));
+            return again(work, e.isOfRepetition());
+        }
+    }
+
+    private static <T> T again(Taking<T> work, boolean repeated) throws StoreException {
+        try {
             return work.run();
+        } catch (StoreException e) {
+            throw repeated ? e.ofRepetition() : e;
         }
     }
 }

@@ -144,6 +144,45 @@ class MasterClientTest {
         assertThat(String.valueOf(second.requests)).contains("operationId");
     }
 
+    /** The one that gave no answer may have done it. */
+    @Test
+    void change_thatIsRefusedOnlyWhenItIsRepeated_saysSo() {
+        first.answer(number -> number == 1 ? Status.UNAVAILABLE : Status.NOT_FOUND);
+        assertThatThrownBy(() -> rename(Repeat.UNANSWERED_CHANGE)).isInstanceOfSatisfying(StoreException.class, e -> {
+            assertThat(e.errno()).isEqualTo(Errno.ENOENT);
+            assertThat(e.isOfRepetition()).isTrue();
+        });
+        assertThat(first.requests).hasSize(2);
+    }
+
+    private void refusesAsNotDone(Repeat repeat) {
+        assertThatThrownBy(() -> rename(repeat)).isInstanceOfSatisfying(StoreException.class, e -> {
+            assertThat(e.errno()).isEqualTo(Errno.ENOENT);
+            assertThat(e.isOfRepetition()).isFalse();
+        });
+    }
+
+    @Test
+    void change_thatIsRefusedAtOnce_isNotDone() {
+        first.answer(number -> Status.NOT_FOUND);
+        refusesAsNotDone(Repeat.UNANSWERED_CHANGE);
+    }
+
+    /** By a master that looked at nothing. */
+    @Test
+    void change_thatIsRefusedAfterTheMasterBeganAnew_isNotDone() {
+        first.answer(number -> number == 1 ? Status.UNAUTHENTICATED : Status.NOT_FOUND);
+        refusesAsNotDone(Repeat.UNANSWERED_CHANGE);
+        assertThat(first.requests).hasSize(2);
+    }
+
+    /** Asked twice or once, it is not there. */
+    @Test
+    void request_thatChangesNothing_isAnsweredByItsRepetition() {
+        first.answer(number -> number == 1 ? Status.UNAVAILABLE : Status.NOT_FOUND);
+        refusesAsNotDone(Repeat.UNANSWERED);
+    }
+
     @Test
     void changeThatIsSentOnce_unanswered_isNotRepeated() {
         first.answer(number -> Status.UNAVAILABLE);

@@ -118,6 +118,16 @@ public final class MemoryCluster {
         masterGone = false;
     }
 
+    /** Another master leads from now on, which has what was done, but does not know that it was asked for. */
+    public void changeLeader() {
+        lock.lock();
+        try {
+            master.forgetOperations();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** What a worker does with a cancelled file when it goes on: it writes it to the UFS (false), or removes what is there. */
     public void staleWorkerWritesRemove(boolean remove) {
         staleWorkerWritesRemove = remove;

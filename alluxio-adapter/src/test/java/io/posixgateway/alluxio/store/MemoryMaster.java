@@ -399,6 +399,10 @@ final class MemoryMaster {
         drop(inode);
     }
 
+    void forgetOperations() {
+        operations.clear();
+    }
+
     /** How far a rename comes. */
     enum Reach {
         ALL,

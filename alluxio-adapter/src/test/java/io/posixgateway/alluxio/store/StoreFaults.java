@@ -53,6 +53,7 @@ public final class StoreFaults {
         DONE,
         ANSWER_LOST,
         GOES_ON,
+        REPEATED,
         FAILS,
         NOT_DONE,
         SILENT
@@ -112,6 +113,12 @@ public final class StoreFaults {
         /** It is done, and answered with EIO. */
         public Fault loseAnswer() {
             end = End.ANSWER_LOST;
+            return added();
+        }
+
+        /** It is done, its answer is lost, and the client sends it again, which is answered. */
+        public Fault repeat() {
+            end = End.REPEATED;
             return added();
         }
 
@@ -321,6 +328,29 @@ public final class StoreFaults {
             fault.after.run();
             throw unanswered(call, path);
         }
+        if (fault.end == End.REPEATED) {
+            return repeated(fault, () -> reached(call, path, work));
+        }
+        return atOnce(fault, call, path, work);
+    }
+
+    private <T> T repeated(Fault fault, Work<T> work) throws StoreException {
+        reach.set(fault.comesTo);
+        try {
+            done(fault, work);
+        } catch (StoreException lost) {
+            // nobody hears of it
+        } finally {
+            reach.set(MemoryMaster.Reach.ALL);
+        }
+        try {
+            return work.run();
+        } catch (StoreException e) {
+            throw e.ofRepetition();
+        }
+    }
+
+    private <T> T atOnce(Fault fault, StoreCall call, String path, Work<T> work) throws StoreException {
         reach.set(fault.comesTo);
         try {
             T result = done(fault, () -> reached(call, path, work));
