@@ -118,6 +118,9 @@ func (n *Node) establish(ctx context.Context, id string, record *volumeRecord, v
 			n.Log.Warn("a volume that could not be staged could not be cleaned up; the next attempt does so", "volume", id, "error", undone)
 		}
 	}
+	if err == nil {
+		n.patience.forget(id) // it is in use: what failed at an earlier end is over
+	}
 	return coded("volume "+record.VolumeID, err)
 }
 

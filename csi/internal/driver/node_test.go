@@ -357,6 +357,29 @@ func TestAGatewayThatDoesNotLetGoIsOverruledInTheEnd(t *testing.T) {
 	}
 }
 
+func TestAFailedUnstageIsForgottenWhenTheVolumeIsInUseAgain(t *testing.T) {
+	for what, use := range map[string]func(*testing.T, *Node){"staged again": mustStage, "published again": mustPublish} {
+		t.Run(what, func(t *testing.T) {
+			m := newMachine()
+			n := newNode(t, m)
+			mustStage(t, n)
+			m.fail["detach"] = status.Error(codes.Unavailable, "publishing spooled writes")
+			_, err := n.NodeUnstageVolume(t.Context(), unstageRequest())
+			wantCode(t, err, codes.Unavailable)
+			use(t, n)
+			m.now = m.now.Add(24 * time.Hour)
+			if _, err := n.NodeUnpublishVolume(t.Context(), unpublishRequest()); err != nil {
+				t.Fatal(err)
+			}
+			_, err = n.NodeUnstageVolume(t.Context(), unstageRequest())
+			wantCode(t, err, codes.Unavailable)
+			if m.count("keeper unmount by force") > 0 {
+				t.Fatal("forced at the first failure")
+			}
+		})
+	}
+}
+
 func TestAnUnpublishAsksNobody(t *testing.T) {
 	m := newMachine()
 	n := newNode(t, m)

@@ -249,7 +249,8 @@ func (n *Node) lower(ctx context.Context, id, staging string) error {
 	return err
 }
 
-// patience remembers since when volumes cannot be detached.
+// patience remembers since when volumes cannot be detached. That is forgotten when one is detached, and when it is in use again: the
+// next end, days later, has its full time.
 type patience struct {
 	mu    sync.Mutex
 	since map[string]time.Time // guarded by mu
