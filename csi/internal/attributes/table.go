@@ -189,6 +189,9 @@ var properties = []string{
 // secretProperties may be set by a secret besides the user.
 var secretProperties = []string{"alluxio.security.login.*"}
 
+// loginUser is the property that names the same as SecretUser.
+const loginUser = "alluxio.security.login.username"
+
 // SecretUser is the key of a secret that names the Alluxio user.
 const SecretUser = "alluxioUser"
 
@@ -248,7 +251,7 @@ func Markdown() string {
 		fmt.Fprintf(&text, "- `%s`\n", name)
 	}
 	text.WriteString("\n## Secrets\n\n`nodeStageSecretRef`, `nodePublishSecretRef` and the provisioner's secret may have `" + SecretUser +
-		"` (the Alluxio user) and these properties; they are kept in memory only:\n\n")
+		"` (the Alluxio user) and these properties; they are kept in memory only. A publish secret needs a stage secret of the same user:\n\n")
 	for _, name := range secretProperties {
 		fmt.Fprintf(&text, "- `%s`\n", name)
 	}

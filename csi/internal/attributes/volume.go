@@ -3,6 +3,7 @@ package attributes
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -258,6 +259,23 @@ func (v *Volume) LacksSecrets() bool {
 		}
 	}
 	return true
+}
+
+// Identity says whom the gateway is to be in Alluxio, by what the secret names; "" without one. It is a secret itself.
+func (v *Volume) Identity() string {
+	if !v.HasSecrets {
+		return ""
+	}
+	named := maps.Clone(v.Properties)
+	maps.DeleteFunc(named, func(name, _ string) bool { return !matches(secretProperties, name) })
+	if v.User != "" { // the gateway prefers it
+		named[loginUser] = v.User
+	}
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		text.WriteString(name + "=" + named[name] + "\n")
+	}
+	return text.String()
 }
 
 // MountFlags are what the keeper is to mount with besides nosuid, nodev.

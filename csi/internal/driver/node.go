@@ -90,11 +90,15 @@ func (n *Node) NodeStageVolume(ctx context.Context, request *csi.NodeStageVolume
 			VolumeID: request.GetVolumeId(), Staging: request.GetStagingTargetPath(), BootID: n.bootID,
 			SingleWriter: isSingleWriter(request.GetVolumeCapability()), Volume: volume.WithoutSecrets(), Targets: map[string]bool{},
 		}
+		record.noteUser(volume)
 	}
 	if err := record.matches(request.GetStagingTargetPath(), volume); err != nil {
 		return nil, err
 	}
 	if !fresh {
+		if err := n.restageAs(ctx, id, record, volume); err != nil {
+			return nil, err
+		}
 		volume = effective(record, volume) // the group is that of the pods that use it, not of the pod to come
 	}
 	if err := n.establish(ctx, id, record, volume, fresh); err != nil {

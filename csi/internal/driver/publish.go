@@ -64,6 +64,9 @@ func (n *Node) publishStaged(ctx context.Context, id string, record *volumeRecor
 	if err := record.admits(target, readOnly); err != nil {
 		return err
 	}
+	if err := n.admitUser(id, record, volume, target); err != nil {
+		return err
+	}
 	group, err := n.regroup(ctx, id, record, volume, target)
 	if err != nil {
 		return err
@@ -162,16 +165,6 @@ func (r *volumeRecord) add(target string, readOnly bool, group string) {
 func (r *volumeRecord) remove(target string) {
 	delete(r.Targets, target)
 	delete(r.Groups, target)
-}
-
-// effective is the volume as it was staged, with the secrets of the present call.
-func effective(record *volumeRecord, volume *attributes.Volume) *attributes.Volume {
-	if !record.Volume.HasSecrets || volume.HasSecrets {
-		staged := *record.Volume
-		staged.User, staged.Properties = volume.User, volume.Properties
-		return &staged
-	}
-	return record.Volume
 }
 
 // bind shows the session at target, in the place of anything of ours that is there and is not the session.

@@ -30,6 +30,9 @@ type volumeRecord struct {
 	BootID string
 	// Volume is without secrets; when it had some, only kubelet can repair the session.
 	Volume *attributes.Volume
+	// UserMark tells whom the secret of the staging names, without a name; "" in records of earlier versions.
+	UserMark string `json:",omitempty"`
+	UserSalt string `json:",omitempty"`
 	// Targets are the published paths; the value says read-only.
 	Targets map[string]bool
 	// Groups has those of the targets that show another group than the session does, and which.

@@ -223,5 +223,8 @@ func secretReferences(options controller.ProvisionOptions) (map[string]*core.Sec
 		replacer := strings.NewReplacer("${pv.name}", options.PVName, "${pvc.name}", options.PVC.Name, "${pvc.namespace}", options.PVC.Namespace)
 		references[pair[0]] = &core.SecretReference{Name: replacer.Replace(name), Namespace: replacer.Replace(space)}
 	}
+	if references[publishName] != nil && references[stageName] == nil { // the driver would refuse its pods
+		return nil, fmt.Errorf("StorageClass %s has %s, but not %s: give both, with the same secret", options.StorageClass.Name, publishName, stageName)
+	}
 	return references, nil
 }

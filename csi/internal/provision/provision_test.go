@@ -3,6 +3,7 @@ package provision
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -133,6 +134,21 @@ func TestSecretsThatAreNotThere(t *testing.T) {
 	delete(asked.StorageClass.Parameters, provisionerName)
 	if _, _, err := newProvisioner(&fakeController{}).Provision(t.Context(), asked); err == nil {
 		t.Fatal("half a secret's name went unnoticed")
+	}
+}
+
+func TestASecretForThePublishAloneIsRefused(t *testing.T) {
+	f, asked := &fakeController{}, options()
+	parameters := asked.StorageClass.Parameters
+	parameters[publishName], parameters[publishSpace] = "publish", "system"
+	if _, _, err := newProvisioner(f).Provision(t.Context(), asked); err != nil {
+		t.Fatal(err)
+	}
+	delete(parameters, stageName)
+	delete(parameters, stageSpace)
+	f.created = nil
+	if _, _, err := newProvisioner(f).Provision(t.Context(), asked); err == nil || !strings.Contains(err.Error(), stageName) || f.created != nil {
+		t.Fatal(err, f.created)
 	}
 }
 
