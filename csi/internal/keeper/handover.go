@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"syscall"
@@ -13,25 +14,57 @@ import (
 	"posixgateway.io/csi/internal/keeperapi"
 )
 
-// handoverPatience bounds each step of a handover, during which clients of both keepers wait.
-const handoverPatience = 20 * time.Second
+const (
+	// handoverPatience bounds how long a successor may take, once the gate is its own, during which clients of both keepers wait.
+	handoverPatience = 20 * time.Second
+	// openingPatience is the successor's, until the gate is its own: an operation in flight ends first.
+	openingPatience = 20 * time.Second
+	// takingPatience is the successor's from then on. It is the shorter one, so that it is the successor that gives up.
+	takingPatience = 15 * time.Second
+)
 
-// handOver gives every session to a successor. Until it has said "taken", this keeper stays responsible: when the
-// successor dies before, everything goes on here, and a socket file it put in the place of ours is replaced again.
+// handOver gives every session to a successor. Until it is told so, this keeper stays responsible: when the successor dies before,
+// everything goes on here, and a socket file it put in the place of ours is replaced again.
 func (s *Server) handOver(conn *keeperapi.Conn) error {
+	err := s.tryHandOver(conn)
+	if err == nil {
+		return nil
+	}
+	// A connection that is closed means that this keeper has died. So the successor that is not to have the sessions is told, however
+	// long it takes to listen, and waited for: it may put its socket in the place of ours until it knows.
+	_ = conn.SetDeadline(time.Time{})
+	if s.refuse(conn, err) == nil {
+		for conn.Receive(&keeperapi.Request{}) == nil {
+			continue
+		}
+	}
 	s.keeper.gate.Lock()
 	defer s.keeper.gate.Unlock()
 	if s.finished() {
-		return s.refuse(conn, keeperapi.Errorf(keeperapi.Failed, "another successor has already taken over: connect to that one"))
+		return err
+	}
+	return errors.Join(err, s.restoreSocket())
+}
+
+// tryHandOver returns nil when the successor is responsible.
+func (s *Server) tryHandOver(conn *keeperapi.Conn) error {
+	s.keeper.gate.Lock()
+	defer s.keeper.gate.Unlock()
+	if s.finished() {
+		return keeperapi.Errorf(keeperapi.Failed, "another successor has already taken over: connect to that one")
 	}
 	_ = conn.SetDeadline(time.Now().Add(handoverPatience))
-	if err := s.sendSessions(conn); err != nil {
+	err := s.sendSessions(conn)
+	if err == nil {
+		// The successor is responsible from here on. One that has given up takes no answer: see Confirm.
+		err = conn.Send(keeperapi.Status{OK: true})
+	}
+	if err != nil {
 		return errors.Join(err, s.restoreSocket())
 	}
 	close(s.handedOver)
-	err := conn.Send(keeperapi.Status{OK: true})
 	s.log.Info("handed the sessions over to a successor", "sessions", s.keeper.forgetAll())
-	return err
+	return nil
 }
 
 // forgetAll drops every session, which a successor holds, and counts them.
@@ -111,7 +144,7 @@ func Takeover(ctx context.Context, socket string) (*Succession, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = conn.SetDeadline(time.Now().Add(handoverPatience))
+	_ = conn.SetDeadline(time.Now().Add(openingPatience))
 	succession := &Succession{conn: conn}
 	if err := succession.receive(); err != nil {
 		succession.Abandon()
@@ -124,6 +157,13 @@ func Takeover(ctx context.Context, socket string) (*Succession, error) {
 type Succession struct {
 	Keeper *Keeper
 	conn   *keeperapi.Conn
+	// until is when this process gives up.
+	until time.Time
+}
+
+func (s *Succession) limit(until time.Time) {
+	s.until = until
+	_ = s.conn.SetDeadline(until)
 }
 
 func (s *Succession) receive() error {
@@ -137,6 +177,7 @@ func (s *Succession) receive() error {
 	if !opening.OK {
 		return &keeperapi.Error{Code: opening.Code, Message: opening.Message}
 	}
+	s.limit(time.Now().Add(takingPatience))
 	s.Keeper = New(opening.Generation)
 	for range opening.Count {
 		var handed keeperapi.HandedSession
@@ -160,15 +201,36 @@ func (s *Succession) receive() error {
 }
 
 // Confirm makes this process responsible; call it when its own socket already listens. A predecessor that dies instead
-// of answering leaves us responsible just as well; only one that objects keeps its sessions.
+// of answering leaves us responsible just as well; one that objects, or does not answer in time, keeps its sessions.
 func (s *Succession) Confirm() error {
 	defer func() { _ = s.conn.Close() }()
-	if s.conn.Send(keeperapi.Request{Op: keeperapi.OpTaken}) != nil {
-		return nil
+	err := os.ErrDeadlineExceeded // the socket's own may not have been noticed yet by a process that was stopped
+	if time.Now().Before(s.until) {
+		err = s.conn.Send(keeperapi.Request{Op: keeperapi.OpTaken})
 	}
 	var last keeperapi.Status
-	if err := s.conn.Receive(&last); err == nil && !last.OK {
+	if !errors.Is(err, os.ErrDeadlineExceeded) { // also where it was not sent: what the predecessor said before it left is there
+		err = s.conn.Receive(&last)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = s.lastWord(&last)
+	}
+	switch {
+	case err == nil && !last.OK:
 		return &keeperapi.Error{Code: last.Code, Message: last.Message}
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE): // or it is gone
+		return nil
+	}
+	return fmt.Errorf("the predecessor keeps its sessions, as it did not answer in time: %w", err)
+}
+
+// lastWord is for when the time is over. From here on the predecessor can say nothing more, and so keeps its sessions; what it has said
+// already holds.
+func (s *Succession) lastWord(last *keeperapi.Status) error {
+	_ = s.conn.CloseRead()
+	_ = s.conn.SetDeadline(time.Time{})
+	if err := s.conn.Receive(last); err != nil {
+		return os.ErrDeadlineExceeded
 	}
 	return nil
 }

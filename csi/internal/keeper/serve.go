@@ -93,11 +93,11 @@ func (s *Server) Serve(ctx context.Context) error {
 		s.mu.Unlock()
 		socket, err := listener.AcceptUnix()
 		if err != nil {
-			if s.rebound(listener) {
-				continue
-			}
 			if ctx.Err() != nil || s.finished() {
 				return nil
+			}
+			if s.rebound(listener) {
+				continue
 			}
 			if errors.Is(err, net.ErrClosed) {
 				return fmt.Errorf("accept at %s: %w", s.socket, err)
