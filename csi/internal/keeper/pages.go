@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const metricsText = `# HELP posix_gateway_keeper_sessions FUSE sessions the keeper holds.
@@ -31,27 +34,69 @@ const (
 	pageBytes = 16 << 10
 )
 
-// serveMetrics offers /metrics and /healthz; stop ends it. It speaks only as much HTTP as a scraper and a probe need: Go's
-// own server, with TLS and HTTP/2, would be two thirds of the keeper.
-func serveMetrics(ctx context.Context, address string, keeper *Keeper, oldNames bool) (stop func(), err error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("metrics at %s: %w", address, err)
+// pages offers /metrics and /healthz. It speaks only as much HTTP as a scraper and a probe need: Go's own server, with TLS and
+// HTTP/2, would be two thirds of the keeper.
+type pages struct {
+	address  string
+	oldNames bool
+	log      *slog.Logger
+	listener net.Listener // nil while another process has the address
+}
+
+// openPages listens, if there is an address: before a keeper takes sessions, so that one that cannot do so leaves them to its
+// predecessor. Where the address is in use, which may be by that one, the pages are served later.
+func openPages(ctx context.Context, config Config) (*pages, error) {
+	p := &pages{address: config.MetricsAddress, oldNames: config.OldMetricNames, log: config.Log}
+	if p.address == "" {
+		return p, nil
 	}
-	go func() {
-		for {
-			client, err := listener.Accept()
-			switch {
-			case errors.Is(err, net.ErrClosed):
-				return
-			case err != nil: // no descriptor is free now
-				time.Sleep(100 * time.Millisecond)
-			default:
-				go answerPage(client, keeper, oldNames)
-			}
+	err := p.listen(ctx)
+	if errors.Is(err, unix.EADDRINUSE) {
+		p.log.Warn("metrics are not served until the address is free", "error", err)
+		err = nil
+	}
+	return p, err
+}
+
+func (p *pages) listen(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.address)
+	if err != nil {
+		return fmt.Errorf("metrics at %s: %w", p.address, err)
+	}
+	p.listener = listener
+	return nil
+}
+
+// serve answers until the context ends, for which the address is waited for if need be.
+func (p *pages) serve(ctx context.Context, keeper *Keeper) {
+	for p.listener == nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(lookEvery):
 		}
-	}()
-	return func() { _ = listener.Close() }, nil
+		_ = p.listen(ctx) // which was reported
+	}
+	listener := p.listener
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })()
+	for {
+		client, err := listener.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // no descriptor is free now
+			time.Sleep(100 * time.Millisecond)
+		default:
+			go answerPage(client, keeper, p.oldNames)
+		}
+	}
+}
+
+// close is for pages that were never served.
+func (p *pages) close() {
+	if p.listener != nil {
+		_ = p.listener.Close()
+	}
 }
 
 // answerPage answers one request and hangs up.

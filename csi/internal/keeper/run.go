@@ -36,17 +36,19 @@ func Run(ctx context.Context, config Config) error {
 	if err := trusted.Folder(filepath.Dir(config.Socket), 0o755); err != nil {
 		return fmt.Errorf("folder of the socket: %w", err)
 	}
-	server, err := start(ctx, config)
+	pages, err := openPages(ctx, config)
 	if err != nil {
 		return err
 	}
+	server, err := start(ctx, config)
+	if err != nil {
+		pages.close()
+		return err
+	}
 	if config.MetricsAddress != "" {
-		stop, err := serveMetrics(ctx, config.MetricsAddress, server.keeper, config.OldMetricNames)
-		if err != nil {
-			server.hangUp()
-			return err
-		}
+		served, stop := context.WithCancel(ctx)
 		defer stop()
+		go pages.serve(served, server.keeper)
 	}
 	sessions, _ := server.keeper.Sessions()
 	config.Log.Info("holding sessions", "socket", config.Socket, "sessions", sessions, "generation", server.keeper.generation)

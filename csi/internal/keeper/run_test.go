@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -161,11 +162,11 @@ func TestAKeeperKeepsTheRecordsOfWhatAnEarlierOneLeft(t *testing.T) {
 func pagesOf(t *testing.T, oldNames bool) (get func(path string) (status int, text string)) {
 	t.Helper()
 	address := freeport.Address(t)
-	stop, err := serveMetrics(t.Context(), address, New("generation"), oldNames)
+	pages, err := openPages(t.Context(), Config{MetricsAddress: address, OldMetricNames: oldNames, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(stop)
+	go pages.serve(t.Context(), New("generation"))
 	return func(path string) (status int, text string) {
 		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
 		response, err := http.DefaultClient.Do(request)
@@ -207,6 +208,55 @@ func TestTheMetricsAreReadable(t *testing.T) {
 	}
 	if problems, err := promlint.New(strings.NewReader(text)).Lint(); err != nil || len(problems) > 0 {
 		t.Fatal(problems, err)
+	}
+}
+
+func TestASuccessorThatCannotServeItsMetricsTakesNothing(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "keeper.sock")
+	old := newTestServer(t, (&fakeSystem{}).keeper(), socket)
+	var log logged
+	err := Run(t.Context(), Config{
+		Socket: socket, TakeoverSocket: socket, MetricsAddress: "127.0.0.1:none", Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	if err == nil || !strings.Contains(err.Error(), "127.0.0.1:none") || old.server.finished() {
+		t.Fatal("the predecessor's sessions are lost:", err)
+	}
+	if _, err := old.client.Info(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The address may be its predecessor's, which ends only when the sessions are taken.
+func TestASuccessorServesItsMetricsOnceTheAddressIsFree(t *testing.T) {
+	socket, address := filepath.Join(t.TempDir(), "keeper.sock"), freeport.Address(t)
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := newTestServer(t, (&fakeSystem{}).keeper(), socket)
+	var log logged
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Config{Socket: socket, TakeoverSocket: socket, MetricsAddress: address, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	}()
+	awaitTrue(t, "the successor", func() bool { return log.has("holding sessions") || len(ended) > 0 })
+	mustEnd(t, old)
+	if !log.has("metrics are not served until the address is free") {
+		t.Error("it is not reported")
+	}
+	_ = taken.Close()
+	awaitTrue(t, "the metrics", func() bool {
+		request, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/healthz", nil)
+		response, err := http.DefaultClient.Do(request)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return err == nil && response.StatusCode == http.StatusOK
+	})
+	end()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
 	}
 }
 
