@@ -37,6 +37,10 @@ type connection interface {
 }
 
 func kernel() system {
+	targets := mounts.NewBounded()
+	mount := func(request *keeperapi.Request, fuse *os.File) (string, error) {
+		return mountAt(targets, request, fuse)
+	}
 	return system{
 		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmountByHelper, mounts: mountinfo.Read,
 		connection: func(device string) connection { return orphans.Open(device) },
@@ -85,22 +89,32 @@ func openMemory(id string, bytes int64) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "session-memory"), nil
 }
 
-// mount holds the target by an O_PATH descriptor, which touches no file system there, so that nobody can exchange it
+// paths finds what a client named. A call that a hung file system on the way to it holds up ends all the same: the operation that waits
+// for it holds up every handover.
+type paths interface {
+	Resolve(path string) (string, error)
+	OpenFolder(path string) (*os.File, error)
+}
+
+// mountAt holds the target by an O_PATH descriptor, which touches no file system there, so that nobody can exchange it
 // between the look and the mount. A target that carries a mount already is not even opened: that mount may wait for a server.
-func mount(request *keeperapi.Request, fuse *os.File) (string, error) {
-	resolved, err := mounts.Kernel{}.Resolve(request.Target)
+func mountAt(targets paths, request *keeperapi.Request, fuse *os.File) (string, error) {
+	resolved, err := targets.Resolve(request.Target)
 	if err != nil {
 		return "", err
 	}
 	if err := refuseMounted(resolved); err != nil {
 		return "", err
 	}
-	target, err := unix.Open(request.Target, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	target, err := targets.OpenFolder(request.Target)
+	if errors.Is(err, mounts.ErrWaits) {
+		return "", err
+	}
 	if err != nil {
 		return "", fmt.Errorf("target %s: %w (create the folder first)", request.Target, err)
 	}
-	defer func() { _ = unix.Close(target) }()
-	handle := fmt.Sprintf("/proc/self/fd/%d", target)
+	defer func() { _ = target.Close() }()
+	handle := fmt.Sprintf("/proc/self/fd/%d", target.Fd())
 	mountPoint, err := os.Readlink(handle)
 	if err != nil {
 		return "", fmt.Errorf("target %s: %w", request.Target, err)

@@ -3,9 +3,12 @@ package mounts
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ErrWaits says that the kernel gave no answer in time: a file system on the way to a path hangs, such as that of kubelet's folder, or
@@ -95,6 +98,23 @@ func (b *Bounded) Resolve(path string) (string, error) {
 		return "", err
 	}
 	return <-found, nil
+}
+
+// OpenFolder holds a folder by an O_PATH descriptor, which touches no file system in it, and which the caller closes. One that comes too
+// late is closed as any file is that nobody has.
+func (b *Bounded) OpenFolder(path string) (*os.File, error) {
+	opened := make(chan *os.File, 1)
+	err := b.do("open", path, func() error {
+		fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err == nil {
+			opened <- os.NewFile(uintptr(fd), path)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return <-opened, nil
 }
 
 // MakeFolder implements System.

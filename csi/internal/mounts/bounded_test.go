@@ -93,6 +93,9 @@ func TestAFolderBelowAMountThatHangsIsNotWaitedFor(t *testing.T) {
 	if _, err := b.Resolve(filepath.Join(folder, "a", "b")); !errors.Is(err, ErrWaits) {
 		t.Error("resolve:", err)
 	}
+	if _, err := b.OpenFolder(filepath.Join(folder, "e")); !errors.Is(err, ErrWaits) {
+		t.Error("open:", err)
+	}
 	if err := b.MakeFolder(filepath.Join(folder, "c")); !errors.Is(err, ErrWaits) {
 		t.Error("make folder:", err)
 	}
