@@ -12,6 +12,8 @@ docker-check:
 docker-test: $(BUILT)
 	@echo "==> testing the bill of materials"
 	@PYTHONDONTWRITEBYTECODE=1 $(VENV)/python docker/dependencies_test.py --quiet
+	@echo "==> testing whom the gateway's folders are given to"
+	@docker/own-test
 
 launch-test: $(BUILT)
 	@echo "==> testing the image's launcher, and how soon it starts the gateway again"

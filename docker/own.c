@@ -1,23 +1,154 @@
-// Gives a folder to a user, who alone may then use it, or with "shown" change it while others look:
-// own USER-ID FOLDER [shown]. For the gateway's folders, which the kubelet makes for root.
+// Gives a folder and all that lies in it to a user, who alone may then use it, or with "shown"
+// change it while others look: own USER-ID FOLDER [shown]. For the gateway's folders, which the
+// kubelet makes for root, and in which another user's files lie when the gateway ran as that one
+// before.
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { PERMISSIONS = 07777, OTHERS_WRITE = 022, DEPTH_MAX = 64 };
+
+static uid_t user;
+static dev_t device;
+
+static int report(const char *name) {
+    perror(name);
+    return -1;
+}
+
+// Names of folders that are not to be walked.
+static int is_dots(const char *name) {
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+// A mount in the folder is another's. So may be a file with several names: who owns the folder can
+// give it one of a foreign file, and the gateway makes none.
+static int is_foreign(const char *name, const struct stat *entry) {
+    if (entry->st_dev != device) {
+        return 1;
+    }
+    if (S_ISDIR(entry->st_mode) || entry->st_nlink < 2 || entry->st_uid == user) {
+        return 0;
+    }
+    fprintf(stderr, "own: %s has several names; it stays user %u's\n", name,
+            (unsigned)entry->st_uid);
+    return 1;
+}
+
+typedef int (*visitor)(int folder, const char *name, const struct stat *entry, int depth);
+
+// Takes the descriptor. Ends at the first visit that does not return 0, and returns that.
+static int each(int folder, visitor visit, int depth) {
+    DIR *entries = depth < DEPTH_MAX ? fdopendir(folder) : NULL;
+    if (entries == NULL) {
+        perror(depth < DEPTH_MAX ? "own: fdopendir" : "own: too many folders in one another");
+        close(folder);
+        return -1;
+    }
+    int result = 0;
+    struct dirent *found;
+    while (result == 0 && (errno = 0, found = readdir(entries)) != NULL) {
+        struct stat entry;
+        if (is_dots(found->d_name)) {
+            continue;
+        }
+        if (fstatat(folder, found->d_name, &entry, AT_SYMLINK_NOFOLLOW) != 0) {
+            result = errno == ENOENT ? 0 : report(found->d_name);
+        } else {
+            result = visit(folder, found->d_name, &entry, depth);
+        }
+    }
+    if (result == 0 && errno != 0) {
+        result = report("own: readdir");
+    }
+    closedir(entries);
+    return result;
+}
+
+static int open_folder(int at, const char *name) {
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+// 1: something in it is not the user's. Changes nothing, as a gateway may be at work in it.
+static int look(int at, const char *name, const struct stat *entry, int depth) {
+    if (entry->st_dev != device) {
+        return 0;
+    }
+    if (entry->st_uid != user) {
+        return S_ISDIR(entry->st_mode) || entry->st_nlink < 2;
+    }
+    if (!S_ISDIR(entry->st_mode)) {
+        return 0;
+    }
+    int folder = open_folder(at, name);
+    if (folder < 0) {
+        return errno == ENOENT ? 0 : 1;
+    }
+    return each(folder, look, depth + 1);
+}
+
+// While its content is given away a folder is root's, so that nobody can exchange what was looked
+// at. So `at` is.
+static int give(int at, const char *name, const struct stat *entry, int depth) {
+    if (is_foreign(name, entry)) {
+        return 0;
+    }
+    if (!S_ISDIR(entry->st_mode)) {
+        return entry->st_uid == user || fchownat(at, name, user, user, AT_SYMLINK_NOFOLLOW) == 0
+                   ? 0
+                   : report(name);
+    }
+    mode_t mode = entry->st_mode & PERMISSIONS;
+    if (fchownat(at, name, 0, 0, AT_SYMLINK_NOFOLLOW) != 0) {
+        return report(name);
+    }
+    int folder = open_folder(at, name);
+    int kept = folder < 0 ? -1 : fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    if (kept < 0 || fchmod(kept, (mode | S_IRWXU) & ~(mode_t)OTHERS_WRITE) != 0) {
+        return report(name);
+    }
+    int result = each(folder, give, depth + 1);
+    // The mode first: it is not root's to change any more, once the folder is not.
+    if (result == 0 && (fchmod(kept, mode) != 0 || fchown(kept, user, user) != 0)) {
+        result = report(name);
+    }
+    close(kept);
+    return result;
+}
+
+static int give_all(const char *path, mode_t mode) {
+    struct stat top;
+    if (lstat(path, &top) != 0) {
+        return report(path);
+    }
+    if (!S_ISDIR(top.st_mode)) {
+        fprintf(stderr, "own: %s is no folder\n", path);
+        return -1;
+    }
+    device = top.st_dev;
+    int others = top.st_gid != user || look(AT_FDCWD, path, &top, 0) != 0;
+    if (others && give(AT_FDCWD, path, &top, 0) != 0) {
+        return -1;
+    }
+    if (!others && (top.st_mode & PERMISSIONS) == mode) {
+        return 0;
+    }
+    return chmod(path, mode) == 0 ? 0 : report(path);
+}
+
 int main(int argc, char **argv) {
     char *end = NULL;
     int shown = argc == 4 && strcmp(argv[3], "shown") == 0;
-    unsigned long user = argc == 3 || shown ? strtoul(argv[1], &end, 10) : 0;
-    if (end == NULL || end == argv[1] || *end != '\0' || user > 0xfffffffeUL) {
+    unsigned long number = argc == 3 || shown ? strtoul(argv[1], &end, 10) : 0;
+    if (end == NULL || end == argv[1] || *end != '\0' || number > 0xfffffffeUL) {
         fputs("own: give a numeric user id, a folder, and optionally: shown\n", stderr);
         return 2;
     }
-    if (lchown(argv[2], (uid_t)user, (gid_t)user) != 0 ||
-        chmod(argv[2], shown ? 0755 : 0700) != 0) {
-        perror(argv[2]);
-        return 1;
-    }
-    return 0;
+    user = (uid_t)number;
+    return give_all(argv[2], shown ? 0755 : 0700) == 0 ? 0 : 1;
 }

@@ -161,6 +161,20 @@ public final class StateFolder {
         return channel;
     }
 
+    /** What an operator can do where this user may not use a folder, or what is in it, for a sentence to end with. */
+    public static String adviceWhereDenied(Path folder) {
+        return "; give the folder with all that is in it to the gateway's user, and let that user enter the folders above it:"
+                + " chown -R " + ownUser() + " " + folder;
+    }
+
+    private static String ownUser() {
+        try {
+            return String.valueOf(userOf(PROCESS));
+        } catch (IOException e) {
+            return "USER";
+        }
+    }
+
     private static void check(Path folder, @Nullable Path parent) throws IOException {
         PosixFileAttributes there = Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
         String why = null;

@@ -6,6 +6,7 @@ import io.posixgateway.fuse.spi.Errno;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -182,6 +183,9 @@ final class VolumeLock implements Closeable {
             return null;
         }
         if (descriptor < 0) {
+            if (descriptor == -Errno.EACCES) {
+                throw new AccessDeniedException(folder.toString());
+            }
             if (!UNSUPPORTED.contains(-descriptor)) {
                 throw new IOException("locking it: " + Native.errorText(descriptor));
             }

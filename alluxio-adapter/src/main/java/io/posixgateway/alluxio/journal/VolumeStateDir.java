@@ -69,19 +69,13 @@ public final class VolumeStateDir implements AutoCloseable {
             throw new StoreException(Errno.EPERM, "The volume's state folder " + e.getMessage(), e);
         } catch (IOException e) {
             close(lock);
+            String advice = e instanceof AccessDeniedException ? StateFolder.adviceWhereDenied(path) : "";
             throw StoreException.ofThisNode(
-                    Errno.EPERM, "The volume's state folder " + path + " cannot be used (" + e + ")" + advice(e), e);
+                    Errno.EPERM, "The volume's state folder " + path + " cannot be used (" + e + ")" + advice, e);
         } catch (StoreException e) {
             close(lock);
             throw e;
         }
-    }
-
-    /** What an operator can do, where that is known. */
-    private static String advice(IOException failure) {
-        return failure instanceof AccessDeniedException
-                ? "; let the gateway's user enter the folders above it, and write to the last one"
-                : "";
     }
 
     private static void make(Path path) throws IOException {

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.serve;
 import io.posixgateway.alluxio.journal.StateFolder;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -20,10 +21,18 @@ final class LeaderLock implements AutoCloseable {
     /** @param path made if it is not there, and never removed */
     static LeaderLock of(Path path) throws IOException {
         Path folder = path.toAbsolutePath().getParent();
-        if (folder != null) {
-            Files.createDirectories(folder);
+        try {
+            if (folder != null) {
+                Files.createDirectories(folder);
+            }
+            return new LeaderLock(StateFolder.open(path));
+        } catch (AccessDeniedException e) { // its message is the path alone
+            throw new IOException(
+                    "The lock " + path
+                            + " cannot be opened: permission denied, as for one of a gateway that ran as another user"
+                            + (folder == null ? "" : StateFolder.adviceWhereDenied(folder)),
+                    e);
         }
-        return new LeaderLock(StateFolder.open(path));
     }
 
     /** False: another process has it. */

@@ -94,4 +94,52 @@ class OrdinaryUserIT {
                 """.formatted(program, mount, folder);
         assertThat(asNobody(script)).contains("is mounted at " + mount, "transport ", "read: text by " + NOBODY);
     }
+
+    private Path folderOf(int user, Path path) throws IOException {
+        Files.createDirectory(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Files.setAttribute(path, "unix:uid", user);
+        return path;
+    }
+
+    /** Of a gateway that ran as root before, it may have the lock of who leads. */
+    @Test
+    void serving_from_a_spool_of_another_user_says_what_to_do() throws Exception {
+        Path spool = folderOf(NOBODY, folder.resolve("spool"));
+        Files.createFile(
+                spool.resolve(".lead"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        String script = """
+                ! '%1$s' serve --socket '%2$s/control.sock' --keeper '%2$s/keeper.sock' --spool '%2$s' --http 127.0.0.1:0
+                """.formatted(program, spool);
+        assertThat(asNobody(script)).contains("permission denied", "chown -R " + NOBODY + " " + spool);
+    }
+
+    /** Likewise the folder of a volume, or the lock in it. */
+    @Test
+    void a_volume_folder_of_another_user_says_what_to_do() throws Exception {
+        Path spool = folderOf(NOBODY, folder.resolve("spool"));
+        Path ofRoot = folderOf(0, spool.resolve("of-root"));
+        Path ours = folderOf(NOBODY, spool.resolve("ours"));
+        Files.createFile(
+                ours.resolve("lock"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        Path opener = Files.writeString(folder.resolve("Opener.java"), """
+                public class Opener {
+                    public static void main(String[] paths) {
+                        for (String path : paths) {
+                            try {
+                                io.posixgateway.alluxio.journal.VolumeStateDir.open(java.nio.file.Path.of(path));
+                                System.out.println("opened " + path);
+                            } catch (Exception e) {
+                                System.out.println(e.getMessage());
+                            }
+                        }
+                    }
+                }
+                """);
+        String script = "java -cp '%s/lib/*' '%s' '%s' '%s'".formatted(folder.resolve("dist"), opener, ofRoot, ours);
+        assertThat(asNobody(script))
+                .contains("chown -R " + NOBODY + " " + ofRoot, "chown -R " + NOBODY + " " + ours)
+                .doesNotContain("opened");
+    }
 }
