@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.fs;
 
 import io.posixgateway.alluxio.bypass.BlockSet;
+import io.posixgateway.alluxio.journal.VolumeStateDir;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.KernelInvalidator;
 import io.posixgateway.alluxio.meta.ListingPass;
@@ -554,6 +555,11 @@ public final class AlluxioFileSystem implements FileSystem {
      */
     public void resume(boolean goesOn) throws StoreException {
         volume.resume(goesOn);
+    }
+
+    /** Of a kept volume: its folder. */
+    public VolumeStateDir stateDir() {
+        return volume.stateDir();
     }
 
     /** Of a kept volume: {@link #close} leaves open files as they are to the next process. */

@@ -172,12 +172,17 @@ final class VolumeContext implements AutoCloseable {
      */
     record Place(Store store, String rootPath, long rootId, CacheFolders.@Nullable Shared cache) {}
 
-    /** See {@link AlluxioFileSystem#resume}. */
-    void resume(boolean goesOn) throws StoreException {
-        VolumeStateDir folder = kept;
-        if (folder == null) {
+    /** See {@link AlluxioFileSystem#stateDir}. */
+    VolumeStateDir stateDir() {
+        if (kept == null) {
             throw new IllegalStateException("the volume was not opened for a persistent session");
         }
+        return kept;
+    }
+
+    /** See {@link AlluxioFileSystem#resume}. */
+    void resume(boolean goesOn) throws StoreException {
+        VolumeStateDir folder = stateDir();
         change.inherit(folder, goesOn);
         folder.begin(goesOn);
         Path blockFolder = goesOn ? folder.blockFolder() : null;

@@ -396,7 +396,7 @@ public final class Volumes implements Takeover.Server {
         }
         boolean serves = false;
         try {
-            PersistentSession kept = resumed(files, taken(name, before));
+            PersistentSession kept = taken(name, files, before);
             FuseSession session = FuseSession.serve(
                     files,
                     kept,
@@ -428,21 +428,13 @@ public final class Volumes implements Takeover.Server {
     }
 
     /** Taken first: were the keeper to end meanwhile, nobody else would hold the mount of a session that is refused. */
-    private PersistentSession taken(String name, KeeperStep before) throws KeeperException {
+    private PersistentSession taken(String name, AlluxioFileSystem files, KeeperStep before)
+            throws KeeperException, ServiceException, StoreException, MountException {
         before.run();
         PersistentSession kept = keeper.take(name);
         refused.end(name);
+        SessionStart.resume(name, files, kept);
         return kept;
-    }
-
-    private static PersistentSession resumed(AlluxioFileSystem files, PersistentSession kept) throws StoreException {
-        try {
-            files.resume(kept.takes() > 0);
-            return kept;
-        } catch (StoreException | RuntimeException | Error e) {
-            kept.close();
-            throw e;
-        }
     }
 
     /** The first call makes the connection; better now than when somebody waits for it. */

@@ -27,6 +27,18 @@ public final class VolumeStateDir implements AutoCloseable {
     private static final String VOLUME = "volume";
     private static final String RESERVE = "reserve";
     private static final String FOREIGN = "foreign-nodes";
+    /** Of a session alone: they go with it. */
+    private static final List<String> OWN = List.of(
+            NODES,
+            NODES + ".new",
+            ROOT,
+            PASSTHROUGH,
+            PAGES,
+            BLOCKS,
+            RESERVE,
+            FOREIGN,
+            SessionMark.FILE,
+            SessionMark.FRESH);
 
     private final Path path;
     private final VolumeLock lock;
@@ -34,15 +46,22 @@ public final class VolumeStateDir implements AutoCloseable {
     private final VolumeJournal journal;
     private final BackingFileLog passthrough;
     private final PageCacheVersions pages;
+    private final SessionMark session;
 
     private VolumeStateDir(
-            Path path, VolumeLock lock, NodeIdRemapLog nodes, VolumeJournal journal, BackingFileLog passthrough) {
+            Path path,
+            VolumeLock lock,
+            NodeIdRemapLog nodes,
+            VolumeJournal journal,
+            BackingFileLog passthrough,
+            SessionMark session) {
         this.path = path;
         this.lock = lock;
         this.nodes = nodes;
         this.journal = journal;
         this.passthrough = passthrough;
         this.pages = new PageCacheVersions(path.resolve(PAGES));
+        this.session = session;
     }
 
     /**
@@ -63,7 +82,7 @@ public final class VolumeStateDir implements AutoCloseable {
             BackingFileLog passthrough = BackingFileLog.open(path.resolve(PASSTHROUGH));
             reserve.fill();
             journal.servedBy(passthrough.generation() + 1L, Files.exists(path.resolve(VOLUME)));
-            return new VolumeStateDir(path, lock, nodes, journal, passthrough);
+            return new VolumeStateDir(path, lock, nodes, journal, passthrough, new SessionMark(path, reserve));
         } catch (StateFolder.NotTrusted e) {
             close(lock);
             throw new StoreException(Errno.EPERM, "The volume's state folder " + e.getMessage(), e);
@@ -102,6 +121,11 @@ public final class VolumeStateDir implements AutoCloseable {
 
     public VolumeJournal journal() {
         return journal;
+    }
+
+    /** Which session the state here is of. */
+    public SessionMark session() {
+        return session;
     }
 
     /** The file id of the volume's root as last seen; empty: never seen. A hint: the root is what is at its path. */
@@ -273,7 +297,7 @@ public final class VolumeStateDir implements AutoCloseable {
 
     /** What stays, in words. */
     private String remove() throws IOException {
-        for (String own : List.of(NODES, NODES + ".new", ROOT, PASSTHROUGH, PAGES, BLOCKS, RESERVE, FOREIGN)) {
+        for (String own : OWN) {
             Files.deleteIfExists(path.resolve(own));
         }
         VolumeJournal.removeFresh(path);

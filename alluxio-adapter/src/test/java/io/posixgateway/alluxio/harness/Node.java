@@ -56,6 +56,7 @@ public final class Node implements AutoCloseable {
     private final String javaOptions;
     private final List<String> blockFolders;
     private Path tree;
+    private Path spool;
     private Program keeper;
     private Program nextKeeper;
     private final List<Path> mounts = new ArrayList<>();
@@ -90,6 +91,7 @@ public final class Node implements AutoCloseable {
         this.javaOptions = javaOptions;
         this.blockFolders = blockFolders;
         this.tree = tree;
+        this.spool = folder.resolve("spool");
         this.http = FreePort.take();
         this.nextKeeper = keeperToBe();
         this.keeper = startKeeper();
@@ -108,6 +110,13 @@ public final class Node implements AutoCloseable {
     /** The keepers and gateways that are started from here on are those of this built tree. */
     public void use(Path tree) {
         this.tree = tree;
+    }
+
+    /** The gateway that is started next, and those after it, have this spool. */
+    public void spoolAt(Path other) throws IOException {
+        spool = other;
+        next.close();
+        next = nextGateway();
     }
 
     private Path keeperSocket() {
@@ -154,7 +163,7 @@ public final class Node implements AutoCloseable {
                 "--http",
                 "127.0.0.1:" + http.number(),
                 "--spool",
-                folder.resolve("spool").toString()));
+                spool.toString()));
         arguments.addAll(blockFolders);
         return arguments;
     }

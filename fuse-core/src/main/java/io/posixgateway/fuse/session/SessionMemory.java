@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * What a persistent session needs to remember beyond the life of the process that serves it: what was negotiated, and the
  * journal. Lies in a memfd that the keeper zeroed.
  *
- * <p>Page 0: magic, version, minor, flags, max_write, state, depth and address of the ring entries, files seen last. Then the
- * journal's records. Behind the first MiB the ring entries, where the session travels over io_uring: the kernel knows their addresses,
- * so every process maps them where the first one did. A process that is killed leaves every store that it made; the state is
- * stored last.
+ * <p>Page 0: magic, version, minor, flags, max_write, state, depth and address of the ring entries, what {@link SessionNotes} has,
+ * files seen last. Then the journal's records. Behind the first MiB the ring entries, where the session travels over io_uring: the
+ * kernel knows their addresses, so every process maps them where the first one did. A process that is killed leaves every store that it
+ * made; the state is stored last.
  */
 final class SessionMemory {
     private static final long MAGIC = 0x3153_5345_5357_4750L;
@@ -33,6 +33,7 @@ final class SessionMemory {
     private static final int STATE_AT = 28;
     private static final int RING_DEPTH_AT = 32;
     private static final int RING_ADDRESS_AT = 40;
+    private static final int FOLDER_AT = 48;
     private static final int FILES_AT = 1024;
     private static final int FILES = 256;
     private static final int NEGOTIATED = 1;
@@ -169,6 +170,16 @@ final class SessionMemory {
                 "restart this gateway, or unmount the session and mount it again with transport devfuse");
     }
 
+    /** See {@link SessionNotes#folder}. */
+    long folder() {
+        return memory.getLong(FOLDER_AT);
+    }
+
+    /** One store: whoever is killed over it leaves the one or the other. */
+    void folderIs(long id) {
+        memory.putLong(FOLDER_AT, id);
+    }
+
     /** The kernel was told of this regular file. Any thread. */
     void note(long file) {
         if (file != lastNoted) {
@@ -191,12 +202,17 @@ final class SessionMemory {
                 memory.slice(JOURNAL_AT, memory.capacity() - JOURNAL_AT).order(ByteOrder.nativeOrder()));
     }
 
-    /** Unmaps and closes; nobody may use it any more. */
-    void close() {
+    /** Unmaps; nobody may use it any more. The descriptor is the caller's again. */
+    void unmap() {
         if (ringBytes > 0) {
             Native.unmap(ringAddress, ringBytes);
         }
         Native.unmap(address, memory.capacity());
+    }
+
+    /** Unmaps and closes. */
+    void close() {
+        unmap();
         Native.close(fd);
     }
 }

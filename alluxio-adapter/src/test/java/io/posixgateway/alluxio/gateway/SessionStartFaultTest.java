@@ -1,0 +1,173 @@
+package io.posixgateway.alluxio.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.posixgateway.alluxio.client.StoreParts;
+import io.posixgateway.alluxio.fs.AdapterOptions;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioMount;
+import io.posixgateway.alluxio.fs.AlluxioOptions;
+import io.posixgateway.alluxio.harness.Built;
+import io.posixgateway.alluxio.harness.Mounts;
+import io.posixgateway.alluxio.harness.Program;
+import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.session.PersistentSession;
+import io.posixgateway.fuse.session.SessionNotes;
+import io.posixgateway.fuse.session.SessionOptions;
+import io.posixgateway.fuse.time.Clock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Processes that take the session of a real keeper, one after the other, and end at some point of their start. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class SessionStartFaultTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String NAME = "vol";
+
+    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private final Path folder;
+    private final Path mountPoint;
+    private final KeeperClient keeper;
+    private Program program;
+
+    SessionStartFaultTest(@TempDir Path folder) throws IOException {
+        this.folder = folder;
+        this.mountPoint = Files.createDirectory(folder.resolve("mount"));
+        this.keeper = new KeeperClient(folder.resolve("keeper.sock"), 20_000, Clock.system());
+    }
+
+    @BeforeEach
+    void mount() throws Exception {
+        assumeTrue(Built.isRoot(), "only root can run a keeper that mounts");
+        String socket = folder.resolve("keeper.sock").toString();
+        program = Program.start(folder, List.of(Built.keeper().toString(), "--socket", socket));
+        Waiting.until("the keeper answers", LIMIT, () -> {
+            try {
+                return keeper.pid() == program.pid();
+            } catch (KeeperException notYet) {
+                return false;
+            }
+        });
+        keeper.mount(new KeeperClient.Mount(NAME, mountPoint.toString(), "test", false, false, true, List.of()));
+    }
+
+    @AfterEach
+    void unmount() throws Exception {
+        if (program != null) {
+            keeper.unmount(NAME);
+            program.close();
+            Mounts.discard(mountPoint);
+        }
+    }
+
+    private AlluxioFileSystem open(Path state) throws Exception {
+        Clock clock = cluster.clock();
+        AdapterOptions options = AdapterOptions.of(AdapterOptions.TABLE.read(Map.of("spool", state.toString())));
+        return AlluxioMount.openPersistent(
+                new AlluxioOptions("", "/", "", Map.of()),
+                options,
+                new AlluxioMount.Opening(StoreParts.metered(cluster.connect(), clock), false),
+                clock);
+    }
+
+    private static SessionOptions options() {
+        return MountOptions.kept(FileSystemFactory.OPTIONS.read(Map.of()), NAME, false);
+    }
+
+    /** A process that serves the session from this folder, and leaves it to the next one. */
+    private void serve(Path state) throws Exception {
+        AlluxioFileSystem files = open(state);
+        try {
+            PersistentSession kept = keeper.take(NAME);
+            SessionStart.resume(NAME, files, kept);
+            try (FuseSession session = FuseSession.serve(files, kept, options(), Clock.system())) {
+                assertThat(session.ended()).isFalse();
+                files.leaveToNext();
+            }
+        } finally {
+            files.leaveToNext();
+            files.close();
+        }
+    }
+
+    private void isRefused(Path state) {
+        assertThatThrownBy(() -> serve(state))
+                .isInstanceOfSatisfying(
+                        ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.PRECONDITION))
+                .hasMessageContaining("cannot be served from " + state)
+                .hasMessageContaining("stateDir");
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        Files.createDirectory(to);
+        try (Stream<Path> files = Files.list(from)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Files.copy(file, to.resolve(file.getFileName()));
+            }
+        }
+    }
+
+    @Test
+    void aSession_thatWasServed_isRefusedFromAnotherFolder() throws Exception {
+        serve(folder.resolve("first"));
+        isRefused(folder.resolve("other"));
+        serve(folder.resolve("first"));
+        isRefused(folder.resolve("other"));
+    }
+
+    @Test
+    void aSession_isServedFromACopyOfItsFolder_andFromThenOnFromThatAlone() throws Exception {
+        serve(folder.resolve("first"));
+        copy(folder.resolve("first"), folder.resolve("copy"));
+        serve(folder.resolve("copy"));
+        isRefused(folder.resolve("first"));
+        serve(folder.resolve("copy"));
+    }
+
+    /** Killed after the folder had the new id, and before the session had it. */
+    @Test
+    void aSession_whoseProcessWasKilledWhileItWasMarked_isServedFromItsFolder() throws Exception {
+        serve(folder.resolve("first"));
+        long before = folderOf(keeper.take(NAME), null);
+        serve(folder.resolve("first"));
+        folderOf(keeper.take(NAME), before);
+        serve(folder.resolve("first"));
+    }
+
+    /** Which folder it is, is not known. */
+    @Test
+    void aSession_thatAnEarlierVersionServed_isServedFromTheFolderThatIsGiven() throws Exception {
+        serve(folder.resolve("first"));
+        folderOf(keeper.take(NAME), 0L);
+        serve(folder.resolve("other"));
+        isRefused(folder.resolve("first"));
+    }
+
+    /** Reads, and changes where a value is given. */
+    private static long folderOf(PersistentSession kept, Long next) throws Exception {
+        try (SessionNotes notes = SessionNotes.of(kept)) {
+            long there = notes.folder();
+            if (next != null) {
+                notes.folderIs(next);
+            }
+            return there;
+        } finally {
+            kept.close();
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.posixgateway.fuse.session;
+
+/**
+ * What a persistent session remembers of those who served it, for the next one, who looks before it serves. It lies in the session
+ * memory, so it ends with the session, and no disk has to take it. A gateway of an earlier version leaves it as it is. One thread.
+ */
+public final class SessionNotes implements AutoCloseable {
+    private final SessionMemory memory;
+
+    private SessionNotes(SessionMemory memory) {
+        this.memory = memory;
+    }
+
+    /** @param kept stays the caller's, and open until {@link #close} */
+    public static SessionNotes of(PersistentSession kept) throws MountException {
+        return new SessionNotes(SessionMemory.open(kept.memoryFd()));
+    }
+
+    /** The id of the folder in which the session's state is; 0: nobody has said it. */
+    public long folder() {
+        return memory.folder();
+    }
+
+    /** For whoever serves the session next. */
+    public void folderIs(long id) {
+        memory.folderIs(id);
+    }
+
+    @Override
+    public void close() {
+        memory.unmap();
+    }
+}
