@@ -64,6 +64,7 @@ final class RefusedSessions {
         }
         end(name); // one whose mount is gone
         PersistentSession kept = keeper.take(name);
+        SessionStart.refuse(kept);
         FuseSession session = FuseSession.serve(RefusingFileSystem.make(), kept, options, clock);
         sessions.put(name, new Refused(name, session, record));
         LOG.error(

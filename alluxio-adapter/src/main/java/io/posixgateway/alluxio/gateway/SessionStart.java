@@ -24,12 +24,26 @@ final class SessionStart {
             throws ServiceException, StoreException, MountException {
         boolean resumed = false;
         try (SessionNotes notes = SessionNotes.of(kept)) {
-            boolean goesOn = kept.takes() > 0;
+            boolean goesOn = notes.servedBefore();
             claim(name, files.stateDir(), notes, goesOn);
             files.resume(goesOn);
+            notes.serves();
             resumed = true;
         } finally {
             if (!resumed) {
+                kept.close();
+            }
+        }
+    }
+
+    /** @param kept of which each call is to be answered with an error; closed when this throws */
+    static void refuse(PersistentSession kept) throws MountException {
+        boolean noted = false;
+        try (SessionNotes notes = SessionNotes.of(kept)) {
+            notes.refuses();
+            noted = true;
+        } finally {
+            if (!noted) {
                 kept.close();
             }
         }

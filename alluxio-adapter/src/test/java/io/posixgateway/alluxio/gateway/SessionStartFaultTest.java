@@ -14,6 +14,7 @@ import io.posixgateway.alluxio.harness.Mounts;
 import io.posixgateway.alluxio.harness.Program;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.MemoryCluster;
+import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.PersistentSession;
@@ -143,9 +144,9 @@ class SessionStartFaultTest {
     @Test
     void aSession_whoseProcessWasKilledWhileItWasMarked_isServedFromItsFolder() throws Exception {
         serve(folder.resolve("first"));
-        long before = folderOf(keeper.take(NAME), null);
+        long before = folderOf();
         serve(folder.resolve("first"));
-        folderOf(keeper.take(NAME), before);
+        folderIs(before);
         serve(folder.resolve("first"));
     }
 
@@ -153,19 +154,108 @@ class SessionStartFaultTest {
     @Test
     void aSession_thatAnEarlierVersionServed_isServedFromTheFolderThatIsGiven() throws Exception {
         serve(folder.resolve("first"));
-        folderOf(keeper.take(NAME), 0L);
+        folderIs(0);
         serve(folder.resolve("other"));
         isRefused(folder.resolve("first"));
     }
 
-    /** Reads, and changes where a value is given. */
-    private static long folderOf(PersistentSession kept, Long next) throws Exception {
+    /** A folder with what a mount of this name left when its node died: a draft of a file that another node has written since. */
+    private Path left() throws Exception {
+        Path left = folder.resolve("left");
+        try (MemoryMount other = MemoryMount.of(cluster);
+                MemoryMount dead = MemoryMount.of(cluster.connect()).openPersistent(folder.resolve("dead"), null)) {
+            other.write("/file", "begun from");
+            dead.openToWrite("/file").write("STALE");
+            dead.kill();
+            dead.leaveTo(left);
+            other.write("/file", "acknowledged");
+        }
+        return left;
+    }
+
+    private void isSetAside(Path state) throws Exception {
+        try (Stream<Path> aside = Files.list(state.resolve("aside"))) {
+            assertThat(aside.filter(file -> file.toString().matches(".*spool-\\d+")))
+                    .singleElement()
+                    .satisfies(content -> assertThat(content).hasContent("STALE from"));
+        }
+        assertThat(cluster.ufs().read("/file")).asString().isEqualTo("acknowledged");
+    }
+
+    @Test
+    void whatADeadMountLeft_isSetAside_thoughTheFirstProcessEndedBeforeThat() throws Exception {
+        Path state = left();
+        keeper.take(NAME).close();
+        serve(state);
+        isSetAside(state);
+    }
+
+    @Test
+    void whatADeadMountLeft_isSetAside_thoughTheSessionWasRefusedAtFirst() throws Exception {
+        Path state = left();
+        refuseOnce();
+        refuseOnce();
+        serve(state);
+        isSetAside(state);
+    }
+
+    private boolean servedBefore() throws Exception {
+        PersistentSession kept = keeper.take(NAME);
         try (SessionNotes notes = SessionNotes.of(kept)) {
-            long there = notes.folder();
-            if (next != null) {
-                notes.folderIs(next);
-            }
-            return there;
+            return notes.servedBefore();
+        } finally {
+            kept.close();
+        }
+    }
+
+    private void refuseOnce() throws Exception {
+        RefusedSessions refused = new RefusedSessions(keeper, Clock.system());
+        refused.refuse(NAME, new byte[] {1}, options(), "A test says so");
+        refused.endAll();
+    }
+
+    @Test
+    void aSession_thatWasServed_isGoneOnWith_thoughItWasRefusedSince() throws Exception {
+        assertThat(servedBefore()).isFalse();
+        serve(folder.resolve("first"));
+        assertThat(servedBefore()).isTrue();
+        refuseOnce();
+        assertThat(servedBefore()).isTrue();
+    }
+
+    /** As after a rollback: that version knows no note of it. */
+    @Test
+    void aSession_thatAnEarlierVersionServed_isGoneOnWith_thoughItWasRefusedBefore() throws Exception {
+        try (MemoryMount other = MemoryMount.of(cluster)) {
+            other.write("/file", "text");
+        }
+        refuseOnce();
+        assertThat(servedBefore()).isFalse();
+        AlluxioFileSystem files = open(folder.resolve("first"));
+        PersistentSession kept = keeper.take(NAME);
+        files.resume(true);
+        try (FuseSession session = FuseSession.serve(files, kept, options(), Clock.system())) {
+            assertThat(mountPoint.resolve("file")).hasContent("text");
+            assertThat(session.ended()).isFalse();
+            files.leaveToNext();
+        }
+        assertThat(servedBefore()).isTrue();
+    }
+
+    /** Which folder the session remembers. */
+    private long folderOf() throws Exception {
+        PersistentSession kept = keeper.take(NAME);
+        try (SessionNotes notes = SessionNotes.of(kept)) {
+            return notes.folder();
+        } finally {
+            kept.close();
+        }
+    }
+
+    private void folderIs(long id) throws Exception {
+        PersistentSession kept = keeper.take(NAME);
+        try (SessionNotes notes = SessionNotes.of(kept)) {
+            notes.folderIs(id);
         } finally {
             kept.close();
         }

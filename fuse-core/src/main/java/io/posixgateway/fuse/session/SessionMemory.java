@@ -34,6 +34,7 @@ final class SessionMemory {
     private static final int RING_DEPTH_AT = 32;
     private static final int RING_ADDRESS_AT = 40;
     private static final int FOLDER_AT = 48;
+    private static final int ONLY_REFUSED_AT = 56;
     private static final int FILES_AT = 1024;
     private static final int FILES = 256;
     private static final int NEGOTIATED = 1;
@@ -178,6 +179,15 @@ final class SessionMemory {
     /** One store: whoever is killed over it leaves the one or the other. */
     void folderIs(long id) {
         memory.putLong(FOLDER_AT, id);
+    }
+
+    /** See {@link SessionNotes#servedBefore}. */
+    boolean onlyRefused() {
+        return memory.getInt(ONLY_REFUSED_AT) != 0;
+    }
+
+    void onlyRefusedIs(boolean is) {
+        memory.putInt(ONLY_REFUSED_AT, is ? 1 : 0);
     }
 
     /** The kernel was told of this regular file. Any thread. */

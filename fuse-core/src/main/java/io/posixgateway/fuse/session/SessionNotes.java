@@ -16,6 +16,25 @@ public final class SessionNotes implements AutoCloseable {
         return new SessionNotes(SessionMemory.open(kept.memoryFd()));
     }
 
+    /**
+     * May the kernel know nodes and handles of an earlier process? Not before one has answered its first request, and not while each call
+     * was answered with an error. That the session was taken does not say it: who took it may have ended before.
+     */
+    public boolean servedBefore() {
+        // An earlier version that served it since does not know the word, but has noted files.
+        return memory.negotiated() != null && (!memory.onlyRefused() || memory.files().length > 0);
+    }
+
+    /** From now on each call is answered with an error, until {@link #serves}. */
+    public void refuses() {
+        memory.onlyRefusedIs(!servedBefore());
+    }
+
+    /** Calls are answered from now on, and what was left from before the session does not count any more. */
+    public void serves() {
+        memory.onlyRefusedIs(false);
+    }
+
     /** The id of the folder in which the session's state is; 0: nobody has said it. */
     public long folder() {
         return memory.folder();
