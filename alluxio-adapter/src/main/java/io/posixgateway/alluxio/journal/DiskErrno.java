@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.journal;
 
 import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.spi.Errno;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -52,7 +53,14 @@ public final class DiskErrno {
     }
 
     private static @Nullable String text(IOException failure) {
-        return failure instanceof FileSystemException file ? file.getReason() : failure.getMessage();
+        String text = failure instanceof FileSystemException file ? file.getReason() : failure.getMessage();
+        return failure instanceof FileNotFoundException && text != null ? inParentheses(text) : text;
+    }
+
+    /** The end of what java.io says: "path (text)". */
+    private static String inParentheses(String text) {
+        int open = text.lastIndexOf(" (");
+        return open < 0 || !text.endsWith(")") ? text : text.substring(open + 2, text.length() - 1);
     }
 
     private static boolean isOf(@Nullable String text, int errno) {

@@ -30,6 +30,17 @@ public final class SetAside {
         this.folder = records.resolve(FOLDER);
     }
 
+    /** Makes the folder while there is room: a disk that is full may take no name any more. One that it cannot make is missing. */
+    void prepare() {
+        try {
+            if (Files.notExists(folder)) {
+                Files.createDirectory(folder);
+            }
+        } catch (IOException e) {
+            LOG.debug("{} is not there, and cannot be made yet: {}", folder, e.toString());
+        }
+    }
+
     /**
      * What was set aside.
      *

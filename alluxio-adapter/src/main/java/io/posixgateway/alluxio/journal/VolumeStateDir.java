@@ -80,6 +80,7 @@ public final class VolumeStateDir implements AutoCloseable {
             NodeIdRemapLog nodes = NodeIdRemapLog.open(path.resolve(NODES), reserve);
             VolumeJournal journal = VolumeJournal.own(path, clusterId(path), reserve);
             BackingFileLog passthrough = BackingFileLog.open(path.resolve(PASSTHROUGH));
+            new SetAside(path).prepare();
             reserve.fill();
             journal.servedBy(passthrough.generation() + 1L, Files.exists(path.resolve(VOLUME)));
             return new VolumeStateDir(path, lock, nodes, journal, passthrough, new SessionMark(path, reserve));

@@ -190,7 +190,8 @@ public final class DirtyFileRecovery {
      *
      * <p>Each is restored on its own: one that fails stops no other.
      *
-     * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again
+     * @throws StoreException Alluxio does not answer: nothing is lost, go on by calling this again. Or the disk does not let what does
+     *     not count be set aside: nobody may be served, as the next process would take it for content of an open file
      */
     public void restore(DirtyFiles dirtyFiles) throws StoreException {
         StoreException unanswered = restoreLeft(dirtyFiles);
@@ -201,6 +202,7 @@ public final class DirtyFileRecovery {
             LOG.info("{} changed files of an earlier process are recovered", restored);
         }
         if (!restorer.goesOn) {
+            folder.checkMoved();
             nodes.clear();
             alluxio.record(true);
         }

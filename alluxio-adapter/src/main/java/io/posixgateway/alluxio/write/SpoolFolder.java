@@ -45,6 +45,8 @@ public final class SpoolFolder {
     private final AtomicLong usedBytes = new AtomicLong();
     /** Kept files and what they take. */
     private final Map<Path, Long> kept = new ConcurrentHashMap<>();
+    /** Records of content that was to be set aside and could not be moved, and why. */
+    private final Map<Path, StoreException> unmoved = new ConcurrentHashMap<>();
     /** What could not be uploaded when the mount ended, in words. */
     private final List<String> failedAtEnd = new CopyOnWriteArrayList<>();
     /** What they took together when it was last logged that there is no room. */
@@ -189,15 +191,34 @@ public final class SpoolFolder {
      *
      * @param path where the file is, or was, in Alluxio; empty: not known
      * @param why in half a sentence that follows "because"
-     * @throws StoreException it could not be moved, and stays where it is
+     * @throws StoreException it could not be moved, and stays where it is; {@link #checkMoved} says so, too
      */
     void setAside(Path record, String path, String why) throws StoreException {
         Path spool = spoolOf(record);
         try {
             long bytes = Files.exists(spool) ? heldBytes(spool) : 0;
             count(aside.put(spool, path, why), bytes);
+            unmoved.remove(record);
         } catch (IOException e) {
-            throw failure("Setting " + spool + " aside", e);
+            StoreException failure = failure("Setting " + spool + " aside", e);
+            unmoved.put(record, failure);
+            throw failure;
+        }
+    }
+
+    /**
+     * Before it is noted that nothing here is from before: the next process would take what is left for content of an open file.
+     *
+     * @throws StoreException something that was to be set aside could not be moved; it says what to do
+     */
+    void checkMoved() throws StoreException {
+        for (Map.Entry<Path, StoreException> left : unmoved.entrySet()) {
+            StoreException why = left.getValue();
+            throw StoreException.ofThisNode(
+                    why.errno(),
+                    "Content that must not be uploaded cannot be set aside from " + spoolOf(left.getKey())
+                            + ": make room on its disk, or make it writable (" + why.getMessage() + ")",
+                    why);
         }
     }
 

@@ -54,7 +54,7 @@ class VolumeStateDirTest {
                 "spool-11", "spool-12.draft.new", "spool-13.origin", "hidden-1-2.3-1", "moves-1-2.3-1", "nodes.new")) {
             Files.createFile(root.resolve(name));
         }
-        Files.createDirectory(root.resolve("aside"));
+        assertThat(root.resolve("aside")).isDirectory();
         folder.discard();
         assertThat(root).doesNotExist();
     }
@@ -104,7 +104,7 @@ class VolumeStateDirTest {
         Files.writeString(root.resolve("spool-12"), "content");
         Files.createFile(root.resolve("spool-13"));
         Files.writeString(root.resolve("renames-1-2.3-1"), "entry");
-        Files.createDirectory(root.resolve("aside"));
+        assertThat(root.resolve("aside")).isDirectory();
         Files.writeString(root.resolve("aside/spool-14"), "content");
     }
 

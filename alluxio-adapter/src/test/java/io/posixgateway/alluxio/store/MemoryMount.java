@@ -149,12 +149,23 @@ public final class MemoryMount implements AutoCloseable {
                 AlluxioMount.Opening how = new AlluxioMount.Opening(StoreParts.metered(store, clock), kernelGoesOn);
                 AlluxioFileSystem opened = AlluxioMount.openPersistent(
                         new AlluxioOptions("", path, "", Map.of()), options(folder), how, clock);
-                opened.resume(kernelGoesOn);
+                resume(opened, kernelGoesOn);
                 RecordingKernel known = kernelGoesOn && earlier != null ? earlier.kernel : kernel();
                 return new MemoryMount(this, folder, opened, known);
             } catch (StoreException e) {
                 throw new FuseFailure(path, e.errno());
             }
+        }
+    }
+
+    /** As a process does that cannot serve. */
+    private static void resume(AlluxioFileSystem opened, boolean kernelGoesOn) throws StoreException {
+        try {
+            opened.resume(kernelGoesOn);
+        } catch (StoreException e) {
+            opened.leaveToNext();
+            opened.close();
+            throw e;
         }
     }
 

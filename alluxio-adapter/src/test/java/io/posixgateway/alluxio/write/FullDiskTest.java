@@ -14,10 +14,12 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -126,6 +128,96 @@ class FullDiskTest {
                 next.write("/new", "content");
                 assertThat(next.read("/new")).isEqualTo("content");
             }
+        }
+    }
+
+    private static void free(List<Path> filler) throws IOException {
+        for (Path file : filler) {
+            Files.delete(file);
+        }
+    }
+
+    /** A mount whose node died while a file was being written that another node has written since. */
+    private MemoryMount dead() throws Exception {
+        MemoryMount dead = MemoryMount.of(cluster.connect()).openPersistent(disk.resolve("dead"), null);
+        dead.write("/file", "begun from");
+        dead.openToWrite("/file").write("STALE DRAFT");
+        dead.kill();
+        try (MemoryMount other = MemoryMount.of(cluster)) {
+            other.write("/file", "acknowledged");
+        }
+        return dead;
+    }
+
+    private List<String> aside(String volume) throws IOException {
+        try (Stream<Path> files = Files.list(disk.resolve(volume).resolve("aside"))) {
+            List<String> contents = new ArrayList<>();
+            for (Path file : files.filter(file -> file.toString().matches(".*/spool-\\d+"))
+                    .toList()) {
+                contents.add(Files.readString(file));
+            }
+            return contents;
+        }
+    }
+
+    @Test
+    void returnedNode_onAFullDisk_setsAsideWhatDoesNotCount() throws Exception {
+        List<Path> filler = new ArrayList<>();
+        try (MemoryMount dead = dead();
+                MemoryMount back = MemoryMount.of(cluster.connect())
+                        .afterLeaving(() -> filler.addAll(fill()))
+                        .openReturned(disk.resolve("back"), dead)) {
+            assertThat(aside("back")).containsExactly("STALE DRAFT");
+            assertThat(back.read("/file")).isEqualTo("acknowledged");
+            free(filler);
+        }
+    }
+
+    /** Were the volume served, the next process would take the draft for a live one, and upload it over what counts. */
+    @Test
+    void returnedNode_onAFullDiskWithoutAFolderForWhatDoesNotCount_isServedOnceThereIsRoom() throws Exception {
+        List<Path> filler = new ArrayList<>();
+        Path state = disk.resolve("back");
+        try (MemoryMount dead = dead()) {
+            isFull(() -> MemoryMount.of(cluster.connect())
+                    .afterLeaving(() -> {
+                        deleteQuietly(state.resolve("aside"));
+                        filler.addAll(fill());
+                    })
+                    .openReturned(state, dead));
+            free(filler);
+            try (MemoryMount back = MemoryMount.of(cluster.connect()).openPersistent(state, null)) {
+                assertThat(aside("back")).containsExactly("STALE DRAFT");
+                assertThat(back.read("/file")).isEqualTo("acknowledged");
+            }
+        }
+        assertThat(cluster.ufs().read("/file")).asString().isEqualTo("acknowledged");
+    }
+
+    @Test
+    void returnedNode_onADiskThatIsReadOnly_isServedOnceThatIsOver() throws Exception {
+        Path state = disk.resolve("back");
+        try (MemoryMount dead = dead()) {
+            dead.leaveTo(state);
+            assertThat(run("mount", "--bind", state.toString(), state.toString()))
+                    .isZero();
+            assertThat(run("mount", "-o", "remount,bind,ro", state.toString())).isZero();
+            assertThatThrownBy(() -> MemoryMount.of(cluster.connect()).openPersistent(state, null))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EROFS));
+            assertThat(run("umount", "-l", state.toString())).isZero();
+            try (MemoryMount back = MemoryMount.of(cluster.connect()).openPersistent(state, null)) {
+                assertThat(aside("back")).containsExactly("STALE DRAFT");
+                assertThat(back.read("/file")).isEqualTo("acknowledged");
+            }
+        }
+    }
+
+    private static void deleteQuietly(Path file) {
+        try {
+            Files.deleteIfExists(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 }
