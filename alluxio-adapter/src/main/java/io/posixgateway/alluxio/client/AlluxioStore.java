@@ -348,8 +348,13 @@ public final class AlluxioStore implements Store {
             }
 
             @Override
-            public void compare(String at) throws StoreException {
-                VersionCheck.compare(AlluxioStore.this, at, fileId);
+            public boolean compare(String at) throws StoreException {
+                return VersionCheck.compare(AlluxioStore.this, at, fileId);
+            }
+
+            @Override
+            public boolean locate(String at) throws StoreException {
+                return VersionCheck.locate(AlluxioStore.this, at, fileId);
             }
         };
     }

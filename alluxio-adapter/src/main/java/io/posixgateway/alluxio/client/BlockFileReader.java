@@ -41,8 +41,8 @@ final class BlockFileReader implements StoreReader {
     private final Asking asking;
     private final boolean keeps;
     private final Clock clock;
-    /** Null: to be asked for. */
-    private @Nullable Asked asked;
+    /** Null: to be asked for. Changed by who reads. */
+    private volatile @Nullable Asked asked;
 
     private volatile String path;
     private OpenFilePOptions how = AS_CONFIGURED;
@@ -71,7 +71,10 @@ final class BlockFileReader implements StoreReader {
         boolean isRecent(Asked asked);
 
         /** As {@link VersionCheck#compare}. Waits. */
-        void compare(String path) throws StoreException;
+        boolean compare(String path) throws StoreException;
+
+        /** As {@link VersionCheck#locate}. Waits. */
+        boolean locate(String path) throws StoreException;
     }
 
     /** Opens what is read of. */
@@ -121,17 +124,30 @@ final class BlockFileReader implements StoreReader {
     }
 
     private int readStream(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
-        FileStream open = stream(offset, into.remaining());
-        boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
-        if (!toItsEnd && open.ranges().isPlaced(offset)) {
-            return readOnce(offset, into);
+        int start = into.position();
+        for (int tries = 1; ; tries++) {
+            FileStream open = stream(offset, into.remaining());
+            boolean toItsEnd = offset + into.remaining() >= open.lengthBytes(); // leaves nothing unread
+            if (!toItsEnd && open.ranges().isPlaced(offset)) {
+                return readOnce(offset, into);
+            }
+            int count = open.readAt(offset, into);
+            VersionCheck check = version;
+            ByteBuffer bytes = into.slice(start, count);
+            if (check == null || !open.hasReadUfs() || check.streamed(offset, bytes, open.hasBegun())) {
+                return count;
+            }
+            into.position(start);
+            readAgain(tries);
         }
-        int count = open.readAt(offset, into);
-        VersionCheck check = version;
-        if (check != null && open.hasReadUfs()) {
-            check.streamed(offset, into.slice(into.position() - count, count));
+    }
+
+    /** From where the file is by now: what was read may be another's, which got its path. */
+    private void readAgain(int tries) throws IOException {
+        if (tries == MAX_TRIES) {
+            throw new IOException("Others gave it another name each time it was read");
         }
-        return count;
+        askAgain();
     }
 
     @Override
@@ -153,6 +169,18 @@ final class BlockFileReader implements StoreReader {
 
     private int readParts(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
         int start = into.position();
+        int count = readPartsOnce(offset, into);
+        for (int tries = 1; count < 0; tries++) {
+            into.position(start);
+            readAgain(tries);
+            count = readPartsOnce(offset, into);
+        }
+        return count;
+    }
+
+    /** -1: they may be another file's. */
+    private int readPartsOnce(long offset, ByteBuffer into) throws IOException, AlluxioException, StoreException {
+        int start = into.position();
         int total = 0;
         boolean more = true;
         boolean fromUfs = false;
@@ -165,10 +193,8 @@ final class BlockFileReader implements StoreReader {
             total += got;
         }
         VersionCheck check = version;
-        if (check != null && fromUfs) {
-            check.pread(offset, into.slice(start, total));
-        }
-        return total;
+        boolean isOfFile = check == null || !fromUfs || check.pread(offset, into.slice(start, total));
+        return isOfFile ? total : -1;
     }
 
     @Override
@@ -203,7 +229,7 @@ final class BlockFileReader implements StoreReader {
         askAgain();
         if (failure instanceof BlockReadCall.TooShort) {
             try {
-                asking.compare(path); // and Alluxio knows how long it is
+                var unused = asking.compare(path); // and Alluxio knows how long it is
             } catch (StoreException e) {
                 return e.errno() == Errno.ESTALE ? e : broken(failure);
             }
@@ -211,10 +237,10 @@ final class BlockFileReader implements StoreReader {
         return known != null && LostFile.isMarked(known.status) ? LostFile.failure(path, failure) : broken(failure);
     }
 
-    /** What is read next begins with a request to the master. */
+    /** What is read next begins with a request to the master; workers fetch nothing from where the file was. */
     private void askAgain() {
-        close();
         asked = null;
+        close();
     }
 
     /** EIO whatever the reason: that a block, or a worker, is not found does not mean that the file is not there. */
@@ -238,7 +264,7 @@ final class BlockFileReader implements StoreReader {
             throw LostFile.failure(path, null);
         }
         Asked read = asked();
-        BooleanSupplier isThere = () -> !others.movedSince(read.renames, read.status.getPath());
+        BooleanSupplier isThere = () -> read.equals(asked) && !others.movedSince(read.renames, read.status.getPath());
         FileStream opened = opening.stream(read.status, how, open, isThere);
         stream = opened;
         return opened;
@@ -286,20 +312,18 @@ final class BlockFileReader implements StoreReader {
         return open;
     }
 
-    /** Null where the under file system is a local one. */
-    private @Nullable VersionCheck versionCheck(URIStatus status) {
-        return UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.LOCAL
-                ? null
-                : new VersionCheck(
-                        Math.max(1, status.getBlockSizeBytes()),
-                        status.getLength(),
-                        ContentHash.of(status),
-                        this::compare);
+    private VersionCheck versionCheck(URIStatus status) {
+        boolean local = UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.LOCAL;
+        return new VersionCheck(
+                Math.max(1, status.getBlockSizeBytes()),
+                status.getLength(),
+                ContentHash.of(status),
+                () -> isOfFile(local));
     }
 
-    private void compare() throws StoreException {
+    private boolean isOfFile(boolean local) throws StoreException {
         try {
-            asking.compare(path);
+            return local ? asking.locate(path) : asking.compare(path);
         } catch (StoreException e) {
             askAgain();
             org.slf4j.LoggerFactory.getLogger(BlockFileReader.class)

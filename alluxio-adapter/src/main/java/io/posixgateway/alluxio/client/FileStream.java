@@ -14,6 +14,7 @@ import alluxio.util.FileSystemOptionsUtils;
 import alluxio.wire.BlockInfo;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreReader;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -51,6 +52,7 @@ final class FileStream implements AutoCloseable {
 
     private long fetched = NO_BLOCK;
     private boolean fromUfs;
+    private boolean anew;
     /** Was the last call given up, since its worker does not answer any more? */
     private boolean wasGivenUp;
 
@@ -137,6 +139,11 @@ final class FileStream implements AutoCloseable {
         return fromUfs;
     }
 
+    /** True if some of what was read last came by a call that began with it. */
+    boolean hasBegun() {
+        return anew;
+    }
+
     /** Reads the same file. */
     RangeReader ranges() {
         return ranges;
@@ -159,6 +166,7 @@ final class FileStream implements AutoCloseable {
         long wanted = Math.min(into.remaining(), most);
         boolean done = false;
         fromUfs = false;
+        anew = false;
         tries.begin();
         try {
             while (into.position() - start < wanted) {
@@ -219,6 +227,7 @@ final class FileStream implements AutoCloseable {
     }
 
     private void readAnew(BlockInfo block, long offset, ByteBuffer into, boolean apart) throws IOException {
+        anew = true;
         BlockInfo info = choice.isOutdated(block) ? asked(block) : block;
         ReadWorkerSelector.Place place = choice.choose(info, tries.mayBeGivenUp());
         Open one;
@@ -236,10 +245,14 @@ final class FileStream implements AutoCloseable {
         }
     }
 
-    private BlockInfo asked(BlockInfo block) {
+    /** @throws BlockReadCall.TooShort the master has forgotten it, as it does where others removed or replaced the file */
+    private BlockInfo asked(BlockInfo block) throws BlockReadCall.TooShort {
         try {
             return parts.master.block(block.getBlockId());
         } catch (StoreException e) {
+            if (e.errno() == Errno.ENOENT || e.errno() == Errno.EINVAL) { // the latter from the 2.9 block master
+                throw new BlockReadCall.TooShort("Alluxio has forgotten block " + block.getBlockId());
+            }
             LOG.debug("The master does not say where block {} is: {}", block.getBlockId(), e.getMessage());
             return block;
         }

@@ -100,7 +100,12 @@ class BlockFileReaderTest {
             }
 
             @Override
-            public void compare(String path) {
+            public boolean compare(String path) {
+                throw new IllegalStateException("nothing was read");
+            }
+
+            @Override
+            public boolean locate(String path) {
                 throw new IllegalStateException("nothing was read");
             }
         };

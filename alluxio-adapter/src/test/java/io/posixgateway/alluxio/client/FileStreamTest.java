@@ -18,8 +18,10 @@ import alluxio.wire.FileBlockInfo;
 import alluxio.wire.FileInfo;
 import alluxio.wire.WorkerNetAddress;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreOptions;
 import io.posixgateway.alluxio.store.StoreReader;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.OffsetClock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -32,6 +34,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import javax.security.auth.Subject;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -135,9 +138,12 @@ class FileStreamTest {
     }
 
     private FileStream open(URIStatus file, OpenFilePOptions how, boolean isThere) throws FileIncompleteException {
-        FileStream.Parts parts = new FileStream.Parts(
-                connections, watch, cache, id -> block((int) (id - CONTAINER), List.of()), ufsBytes);
-        return new FileStream(parts, file, how, new RangeReader(connections, watch, file, how), () -> isThere);
+        FileStream.Master places = id -> block((int) (id - CONTAINER), List.of());
+        return new FileStream(parts(places), file, how, new RangeReader(connections, watch, file, how), () -> isThere);
+    }
+
+    private FileStream.Parts parts(FileStream.Master places) {
+        return new FileStream.Parts(connections, watch, cache, places, ufsBytes);
     }
 
     private static void isContent(ByteBuffer read, long offset) {
@@ -231,6 +237,120 @@ class FileStreamTest {
             assertThat(stream.hasReadUfs()).isTrue();
         }
         assertThat(first.requests).hasSize(2);
+    }
+
+    /** The path may lead to another file. */
+    @Test
+    void blockThatTheMasterHasForgotten_isNotReadFromTheUfs() throws Exception {
+        first.answer(request -> request.getOpenUfsBlockOptions().hasUfsPath() ? Status.OK : Status.NOT_FOUND);
+        URIStatus file = file(first.address());
+        for (int errno : List.of(Errno.ENOENT, Errno.EINVAL)) {
+            FileStream.Parts parts = parts(id -> {
+                throw new StoreException(errno, "no such block", null);
+            });
+            RangeReader ranges = new RangeReader(connections, watch, file, AS_CONFIGURED);
+            try (FileStream stream = new FileStream(parts, file, AS_CONFIGURED, ranges, () -> true)) {
+                assertThatThrownBy(() -> stream.readAt(10, ByteBuffer.allocate(1000)))
+                        .isInstanceOf(BlockReadCall.TooShort.class);
+            }
+        }
+        assertThat(first.requests).hasSize(2);
+    }
+
+    /** What the master says of the file after it was read. */
+    private final class Said implements BlockFileReader.Asking {
+        private final URIStatus file = file();
+        private int asked;
+        private int located;
+        private boolean moved;
+        private boolean replaced;
+
+        @Override
+        public BlockFileReader.Asked ask() {
+            asked++;
+            moved = false;
+            return new BlockFileReader.Asked(file, clock.nanos(), 0);
+        }
+
+        @Override
+        public boolean isRecent(BlockFileReader.Asked known) {
+            return true;
+        }
+
+        @Override
+        public boolean compare(String path) {
+            throw new AssertionError("the under file system is a local one");
+        }
+
+        @Override
+        public boolean locate(String path) throws StoreException {
+            located++;
+            if (replaced) {
+                throw new StoreException(Errno.ESTALE, "replaced", null);
+            }
+            return !moved;
+        }
+
+        private BlockFileReader open() {
+            BlockFileReader.Opening opening = new BlockFileReader.Opening() {
+                @Override
+                public RangeReader ranges(URIStatus status, OpenFilePOptions how) throws FileIncompleteException {
+                    return new RangeReader(connections, watch, status, how);
+                }
+
+                @Override
+                public FileStream stream(
+                        URIStatus status, OpenFilePOptions how, RangeReader ranges, BooleanSupplier isThere) {
+                    FileStream.Master places = id -> block((int) (id - CONTAINER), List.of());
+                    return new FileStream(parts(places), status, how, ranges, isThere);
+                }
+            };
+            return new BlockFileReader(opening, new OpenReaders(), ask(), this, false, clock);
+        }
+    }
+
+    @Test
+    void fileOfALocalUfs_isLocatedAfterABlockBegan_andIsStaleOnceItWasReplaced() throws Exception {
+        Said said = new Said();
+        try (BlockFileReader reader = said.open()) {
+            ByteBuffer into = ByteBuffer.allocate(1000);
+            assertThat(reader.read(0, into)).isEqualTo(1000);
+            isContent(into, 0);
+            assertThat(reader.read(1000, into.clear())).isEqualTo(1000);
+            assertThat(said.located).isEqualTo(1);
+            said.replaced = true;
+            assertThatThrownBy(() -> reader.read(BLOCK_BYTES, into.clear())).hasMessage("replaced");
+            assertThatThrownBy(() -> reader.readOnce(BLOCK_BYTES, into.clear())).hasMessage("replaced");
+        }
+    }
+
+    /** Else it would keep another file's bytes as a block of this one. */
+    @Test
+    void blockOfAFileThatOthersRenamed_isNotFetchedFromWhereItWas() throws Exception {
+        Said said = new Said();
+        try (BlockFileReader reader = said.open()) {
+            said.moved = true;
+            assertThat(reader.read(0, ByteBuffer.allocate(1000))).isEqualTo(1000);
+        }
+        Waiting.until("it is fetched from where it is", LIMIT, () -> !first.fetched.isEmpty());
+        assertThat(first.fetched).hasSize(1);
+        assertThat(first.requests).hasSize(2);
+    }
+
+    @Test
+    void fileThatOthersRenamed_isReadAgainWhereItIs() throws Exception {
+        Said said = new Said();
+        try (BlockFileReader reader = said.open()) {
+            ByteBuffer into = ByteBuffer.allocate(1000);
+            said.moved = true;
+            assertThat(reader.read(0, into)).isEqualTo(1000);
+            isContent(into, 0);
+            said.moved = true;
+            assertThat(reader.readOnce(BLOCK_BYTES, into.clear())).isEqualTo(1000);
+            isContent(into, BLOCK_BYTES);
+        }
+        assertThat(said.asked).isEqualTo(3);
+        assertThat(first.requests).hasSize(4);
     }
 
     @Test

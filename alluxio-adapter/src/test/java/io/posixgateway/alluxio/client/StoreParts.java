@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.UfsKind;
 import io.posixgateway.fuse.time.Clock;
 
 /** What other stores than Alluxio's need of this package. */
@@ -23,9 +24,11 @@ public final class StoreParts {
         return StoreException.silence(message, null);
     }
 
-    /** ESTALE where the UFS has another version of the file than Alluxio, after a read from the UFS. */
-    public static void compareVersions(Store store, String path, long fileId) throws StoreException {
-        VersionCheck.compare(store, path, fileId);
+    /** After a read from the UFS by this path: false where the file is elsewhere, ESTALE where this version of it is gone. */
+    public static boolean isOfFile(Store store, UfsKind ufs, String path, long fileId) throws StoreException {
+        return ufs == UfsKind.LOCAL
+                ? VersionCheck.locate(store, path, fileId)
+                : VersionCheck.compare(store, path, fileId);
     }
 
     /** EIO: Alluxio has marked the file LOST, and no worker has what is to be read. */

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Which reads from an object store are followed by a comparison. */
+/** Which reads from the under file system are followed by a comparison. */
 class VersionCheckTest {
     private static final int BLOCK = 100;
     private static final int LENGTH = 250;
@@ -20,18 +20,20 @@ class VersionCheckTest {
 
     private int comparisons;
     private boolean replaced;
+    private boolean moved;
     private final VersionCheck check = new VersionCheck(BLOCK, LENGTH, null, this::compare);
 
-    private void compare() throws StoreException {
+    private boolean compare() throws StoreException {
         comparisons++;
         if (replaced) {
             throw new StoreException(Errno.ESTALE, "replaced", null);
         }
+        return !moved;
     }
 
     private void reads(long offset, int count, int expected) throws StoreException {
         comparisons = 0;
-        check.streamed(offset, ByteBuffer.allocate(count));
+        assertThat(check.streamed(offset, ByteBuffer.allocate(count), false)).isEqualTo(!moved);
         assertThat(comparisons).as("after %d bytes at %d", count, offset).isEqualTo(expected);
     }
 
@@ -56,11 +58,28 @@ class VersionCheckTest {
     }
 
     @Test
+    void aReadThatAnotherCallContinuedIsCompared() throws StoreException {
+        reads(0, 10, 1);
+        comparisons = 0;
+        assertThat(check.streamed(10, ByteBuffer.allocate(10), true)).isTrue();
+        assertThat(comparisons).isEqualTo(1);
+        reads(20, 10, 0);
+    }
+
+    @Test
+    void whatWasReadByThePathThatAnotherFileMayHaveIsNotOfTheFile() throws StoreException {
+        moved = true;
+        reads(0, 10, 1);
+        reads(10, 10, 1);
+        assertThat(check.pread(10, ByteBuffer.allocate(10))).isFalse();
+    }
+
+    @Test
     void afterAReplacementEachReadIsCompared() {
         replaced = true;
         for (int offset = 10; offset < 40; offset += 10) {
             int at = offset;
-            assertThatThrownBy(() -> check.streamed(at, ByteBuffer.allocate(10)))
+            assertThatThrownBy(() -> check.streamed(at, ByteBuffer.allocate(10), false))
                     .hasMessage("replaced");
         }
         assertThat(comparisons).isEqualTo(3);
@@ -79,7 +98,7 @@ class VersionCheckTest {
     @Test
     void aFileThatIsReadWholeAndHasTheHashThatAlluxioKnowsIsNotCompared() throws StoreException {
         VersionCheck known = checkOf("hello", FINGERPRINT + "CONTENT_HASH|5D41402abc4b2a76b9719d911017c592");
-        known.streamed(0, bytes("hello"));
+        known.streamed(0, bytes("hello"), false);
         known.pread(0, bytes("hello"));
         assertThat(comparisons).isZero();
     }
@@ -88,14 +107,14 @@ class VersionCheckTest {
     void anotherContentOfTheSameLengthIsCompared() {
         replaced = true;
         VersionCheck known = checkOf("hello", FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592");
-        assertThatThrownBy(() -> known.streamed(0, bytes("other"))).hasMessage("replaced");
+        assertThatThrownBy(() -> known.streamed(0, bytes("other"), false)).hasMessage("replaced");
         assertThatThrownBy(() -> known.pread(0, bytes("other"))).hasMessage("replaced");
     }
 
     @Test
     void aPartOfTheFileIsCompared() throws StoreException {
         VersionCheck known = checkOf("hello, world", FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592");
-        known.streamed(0, bytes("hello"));
+        known.streamed(0, bytes("hello"), false);
         known.pread(7, bytes("hello"));
         assertThat(comparisons).isEqualTo(2);
     }
@@ -104,10 +123,10 @@ class VersionCheckTest {
     @Test
     void aPartBehindOneThatWasReadBeforeTheWholeIsCompared() throws StoreException {
         VersionCheck known = checkOf("hello", FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592");
-        known.streamed(0, bytes("hel"));
-        known.streamed(0, bytes("hello"));
+        known.streamed(0, bytes("hel"), false);
+        known.streamed(0, bytes("hello"), false);
         comparisons = 0;
-        known.streamed(3, bytes("l"));
+        known.streamed(3, bytes("l"), false);
         assertThat(comparisons).isEqualTo(1);
     }
 
@@ -121,7 +140,7 @@ class VersionCheckTest {
                 FINGERPRINT + "CONTENT_HASH|5d41402abc4b2a76b9719d911017c592-2",
                 FINGERPRINT + "CONTENT_HASH|XUFAKrxLKna5cZ2REBfFkg==")) {
             comparisons = 0;
-            checkOf("hello", fingerprint).streamed(0, bytes("hello"));
+            checkOf("hello", fingerprint).streamed(0, bytes("hello"), false);
             assertThat(comparisons).as(fingerprint).isEqualTo(1);
         }
     }

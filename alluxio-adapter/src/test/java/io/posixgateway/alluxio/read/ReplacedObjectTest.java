@@ -12,6 +12,7 @@ import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.UfsKind;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;
 import java.util.Arrays;
@@ -83,13 +84,16 @@ class ReplacedObjectTest {
     }
 
     @Test
-    void compare_ofFileThatWasRenamedMeanwhile_isWhereItIs() throws Exception {
+    void compare_ofFileThatWasRenamedMeanwhile_isOfItWhereItIs() throws Exception {
         MemoryStore store = mount.store();
         long file = store.status("/object").id();
         store.rename("/object", "/renamed", false);
-        StoreParts.compareVersions(store, "/object", file);
+        assertThat(StoreParts.isOfFile(store, UfsKind.OBJECT_STORE, "/object", file))
+                .isFalse();
+        assertThat(StoreParts.isOfFile(store, UfsKind.OBJECT_STORE, "/renamed", file))
+                .isTrue();
         cluster.ufs().write("/renamed", replacement);
-        assertThatThrownBy(() -> StoreParts.compareVersions(store, "/object", file))
+        assertThatThrownBy(() -> StoreParts.isOfFile(store, UfsKind.OBJECT_STORE, "/object", file))
                 .hasMessageContaining("/object was replaced in the under file system")
                 .isInstanceOfSatisfying(
                         StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ESTALE));

@@ -62,6 +62,7 @@ class ServerLossTest {
 
     @Test
     void read_whileMasterIsGone_continuesThroughOpenHandlesAndFailsThroughNewOnes() {
+        cluster.clock().advance(Duration.ofMinutes(1)); // workers keep what is read now
         try (OpenFile open = mount.open("/file");
                 LogLines log = new LogLines()) {
             assertReads(open, 0);
@@ -76,6 +77,18 @@ class ServerLossTest {
             try (OpenFile again = mount.open("/file")) {
                 assertThat(again.readAll()).isEqualTo(content);
             }
+        }
+    }
+
+    /** Nobody could say whether another client has replaced it. */
+    @Test
+    void read_ofWhatNoWorkerHas_whileMasterIsGone_failsWithEioUntilItIsBack() {
+        try (OpenFile open = mount.open("/file")) {
+            assertReads(open, 0);
+            cluster.stopMaster();
+            failsWithEio(() -> mount.requests().read(open.opened(), (PIECES - 1L) * PIECE_BYTES, PIECE_BYTES));
+            cluster.startMaster();
+            assertReads(open, PIECES - 1);
         }
     }
 

@@ -8,8 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads blocks from workers by their numbers, and what none has from the UFS by the path that the file had when it was opened,
- * whatever file is there by now. For one thread, but for {@link #rangeAvailable} and {@link #readRange}.
+ * Reads blocks from workers by their numbers, and what none has from the UFS by the path that the file had when it was opened, whatever
+ * file is there by now; what it read so counts only if it is of this file. For one thread, but for {@link #rangeAvailable} and
+ * {@link #readRange}.
  */
 final class MemoryReader implements StoreReader {
     /** What changed so lately is not kept by workers, as its path may still change hands. */
@@ -18,6 +19,8 @@ final class MemoryReader implements StoreReader {
     private final MemoryStore store;
     private final Opened file;
     private final boolean keeps;
+    /** By which the UFS is read. */
+    private String path;
 
     /** What the master said when it was opened. */
     record Opened(
@@ -48,6 +51,7 @@ final class MemoryReader implements StoreReader {
     MemoryReader(MemoryStore store, Opened file, boolean keeps) {
         this.store = store;
         this.file = file;
+        this.path = file.path;
         this.keeps = keeps;
     }
 
@@ -82,25 +86,31 @@ final class MemoryReader implements StoreReader {
         if (file.lost) {
             throw StoreParts.lost(file.path);
         }
-        if (store.memory().workers().stream().noneMatch(MemoryWorker::isRunning)) {
-            throw StoreParts.unanswered("No worker answers that could read " + file.path);
-        }
-        byte @Nullable [] all = file.persisted ? store.memory().ufs().read(file.path) : null;
-        int from = sequence * (int) MemoryInode.BLOCK_BYTES;
-        int length = file.blocks.get(sequence).intValue();
-        if (all == null || all.length < from + length) {
-            throw new StoreException(Errno.EIO, "Nobody has block " + sequence + " of " + file.path, null);
-        }
-        byte[] block = Arrays.copyOfRange(all, from, from + length);
-        store.countUfs(length);
-        if (store.memory().ufs().kind() != MemoryUfs.Kind.LOCAL) {
-            StoreParts.compareVersions(store, file.path, file.fileId);
+        byte[] block = ofPath(path, sequence);
+        while (!StoreParts.isOfFile(store, store.memory().ufs().seenByAlluxio(), path, file.fileId)) {
+            String now = Existing.orNull(() -> store.pathOf(file.fileId));
+            path = now == null ? path : now;
+            block = ofPath(path, sequence);
         }
         boolean settled = store.memory().clock().millis() - file.modifiedMillis >= SETTLED_MILLIS;
         if (keeps || settled) {
             keep(id, block);
         }
         return block;
+    }
+
+    private byte[] ofPath(String at, int sequence) throws StoreException {
+        if (store.memory().workers().stream().noneMatch(MemoryWorker::isRunning)) {
+            throw StoreParts.unanswered("No worker answers that could read " + file.path);
+        }
+        byte @Nullable [] all = file.persisted ? store.memory().ufs().read(at) : null;
+        int from = sequence * (int) MemoryInode.BLOCK_BYTES;
+        int length = file.blocks.get(sequence).intValue();
+        if (all == null || all.length < from + length) {
+            throw new StoreException(Errno.EIO, "Nobody has block " + sequence + " of " + file.path, null);
+        }
+        store.countUfs(length);
+        return Arrays.copyOfRange(all, from, from + length);
     }
 
     /** Where there is room. */

@@ -79,6 +79,11 @@ public final class MemoryUfs {
         return kind;
     }
 
+    /** As clients of Alluxio tell it by its address. */
+    UfsKind seenByAlluxio() {
+        return UfsKind.valueOf(kind.name());
+    }
+
     /** Has it directories, owners and modes of its own? */
     private boolean hasFolders() {
         return kind != Kind.OBJECT_STORE;

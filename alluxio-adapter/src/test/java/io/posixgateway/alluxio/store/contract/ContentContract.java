@@ -274,6 +274,36 @@ abstract class ContentContract extends ContractCase {
         assertFails(Errno.ESTALE, () -> store.openToKeep(at("file"), id));
     }
 
+    /** A worker reads what it lacks by the path, whosever file is there. VersionCheck. */
+    @Test
+    void read_fromTheUfs_whenAnotherClientReplacedTheFile_isEstale() throws Exception {
+        Store through = fixture.client(WriteType.THROUGH, 0);
+        Store other = fixture.client(WriteType.THROUGH, 1);
+        ByteBuffer into = ByteBuffer.allocate(MIB);
+        try (StoreReader source = through.open(at("large"), writeFilled(through, at("large"), 'o'))) {
+            assertThat(source.read(0, into)).isEqualTo(MIB);
+            writeFilled(other, at("new"), 'n');
+            other.rename(at("new"), at("large"), true);
+            assertFails(Errno.ESTALE, () -> source.read(16 * MIB, into.clear()));
+            assertFails(Errno.ESTALE, () -> source.readOnce(16 * MIB, into.clear()));
+        }
+        try (StoreReader source =
+                through.open(at("large"), through.status(at("large")).id())) {
+            assertThat(source.read(16 * MIB, into.clear())).isEqualTo(MIB);
+            assertThat(into.array()).containsOnly('n');
+        }
+    }
+
+    private static long writeFilled(Store by, String path, char with) throws StoreException {
+        byte[] content = new byte[LARGE_BYTES];
+        Arrays.fill(content, (byte) with);
+        StoreWriter sink = begin(by, path);
+        sink.expect(content.length);
+        sink.write(content, 0, content.length);
+        sink.complete();
+        return sink.fileId();
+    }
+
     @Test
     void capacity_isThatOfTheWorkers() throws Exception {
         write(at("file"), "content");

@@ -274,10 +274,10 @@ abstract class QuirksContract extends ContractCase {
 
     /**
      * What no worker has is read from the UFS by the path that the file had when it was opened: another file's bytes, when that
-     * changed hands. OpenReaders does away with it for renames of the same client.
+     * changed hands. VersionCheck finds that out; OpenReaders before, for renames of the same client.
      */
     @Test
-    void read_ofUncachedFileWhosePathChangedHands_givesAnothersBytes() throws Exception {
+    void read_ofUncachedFileWhosePathChangedHands_isOfTheFileWhereItIs() throws Exception {
         Store reader = fixture.client(WriteType.THROUGH, 1);
         Store writer = fixture.client(WriteType.THROUGH, 0);
         long id = write(writer, at("file"), "of mine");
@@ -286,7 +286,7 @@ abstract class QuirksContract extends ContractCase {
             write(writer, at("file"), "others'");
             ByteBuffer into = ByteBuffer.allocate(7);
             assertThat(source.read(0, into)).isEqualTo(7);
-            assertThat(into.array()).asString().isEqualTo("others'");
+            assertThat(into.array()).asString().isEqualTo("of mine");
         }
     }
 
