@@ -121,11 +121,11 @@ final class Orphans implements AutoCloseable {
         return held.get(inode.node()) != null || (attr != null && attr.lengthBytes() == 0);
     }
 
-    /** The content of a file to be changed, one with a name included. */
-    StoreReader open(Inode inode) throws StoreException {
+    /** The content of a file to be changed, one with a name included; of which version, does not matter if its blocks are held. */
+    StoreReader open(Inode inode, long fileId) throws StoreException {
         Attr attr = inode.attr();
         if (attr == null || held.get(inode.node()) == null) {
-            return volume.store.open(volume.metadata.pathOf(inode), inode.fileId());
+            return volume.store.open(volume.metadata.pathOf(inode), fileId);
         }
         return new HeldSource(volume.readers.reader(FileOperations.extent(attr), () -> volume.metadata.pathOf(inode)));
     }

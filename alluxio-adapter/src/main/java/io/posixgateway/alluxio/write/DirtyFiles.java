@@ -13,6 +13,7 @@ import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreWriter;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.ByteBuffer;
 
@@ -24,6 +25,9 @@ import java.nio.ByteBuffer;
  * What is asked with {@code mayWait} false returns {@link FileSystem#WOULD_WAIT} rather than wait for a commit.
  */
 public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
+    /** So often a file is copied that others replace each time. */
+    private static final int MAX_TRIES = 4;
+
     private final Store store;
     private final Metadata metadata;
     private final AttrDecoder reader;
@@ -52,7 +56,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         this.nameReservations = committer.nameReservations;
         this.streams = new StreamingUploads(store, metadata, committer.late, committer.replacer, streamFromBytes);
         this.commits = new Commits(store, metadata, folder, committer, streams, dirtyFiles);
-        this.originals = new Originals(metadata, folder, inode -> store.open(metadata.pathOf(inode), inode.fileId()));
+        this.originals = new Originals(metadata, folder, (inode, id) -> store.open(metadata.pathOf(inode), id));
     }
 
     /** Where the content of existing files is read from now on, when they are changed. */
@@ -113,9 +117,13 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         return withheld;
     }
 
-    /** Begins to change an existing file: copies its content, or at most so many bytes of it. Waits. */
+    /**
+     * Begins to change an existing file: copies its content, or at most so many bytes of it. Where another client replaces it
+     * meanwhile, the new content is copied instead. Waits.
+     */
     public void begin(Inode inode, long mostBytes) throws StoreException {
         withheld.check(inode.node(), false);
+        int replaced = 0;
         while (!has(inode)) {
             Attr attr = metadata.refresh(inode);
             // What cannot be made anew is refused now, not at its commit.
@@ -123,11 +131,15 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
             DirtyFile dirtyFile = originals.dirtyFile(inode, attr, mostBytes > 0);
             dirtyFile.lock.lock();
             try {
-                if (dirtyFiles.putIfAbsent(inode.node(), dirtyFile) != null) {
+                if (dirtyFiles.putIfAbsent(inode.node(), dirtyFile) == null) {
+                    copy(dirtyFile, Math.min(mostBytes, attr.lengthBytes()));
+                } else {
                     DirtyFile.remove(dirtyFile.spool, dirtyFile.record, false);
-                    continue;
                 }
-                copy(dirtyFile, Math.min(mostBytes, attr.lengthBytes()));
+            } catch (StoreException e) {
+                if (e.errno() != Errno.ESTALE || inode.unlinked() || ++replaced == MAX_TRIES) {
+                    throw e;
+                }
             } finally {
                 dirtyFile.unlock();
             }

@@ -20,8 +20,12 @@ public final class Originals {
     /** Where the content of a file is. */
     @FunctionalInterface
     public interface Source {
-        /** Opens it for one thread, which closes it. */
-        StoreReader open(Inode inode) throws StoreException;
+        /**
+         * Opens it for one thread, which closes it.
+         *
+         * @param fileId which version of it, unless it has no name any more; ESTALE where others replaced that, now or when it is read
+         */
+        StoreReader open(Inode inode, long fileId) throws StoreException;
     }
 
     Originals(Metadata metadata, SpoolFolder folder, Source source) {
@@ -56,18 +60,28 @@ public final class Originals {
         }
     }
 
+    /** What the inode is by now, which others may have learned while it was copied, is what is changed. */
+    private void checkVersion(DirtyFile dirtyFile) throws StoreException {
+        Inode inode = dirtyFile.inode;
+        if (!inode.unlinked() && inode.fileId() != dirtyFile.attr.fileId()) {
+            throw new StoreException(
+                    Errno.ESTALE, metadata.pathOf(inode) + " was replaced by another client while it was copied", null);
+        }
+    }
+
     private static Origin of(Inode inode, String path, FileStatus file) {
         return new Origin(
                 inode.node(), file.id(), path, file.lengthBytes(), file.modifiedMillis(), file.createdSeconds());
     }
 
-    /** Takes over so many bytes; from then on the record counts. */
+    /** Takes over so many bytes; from then on the record counts. ESTALE: they are of another version than the attributes. */
     void copy(DirtyFile dirtyFile, long bytes) throws StoreException {
         if (bytes > 0) {
-            try (StoreReader from = source.open(dirtyFile.inode)) {
+            try (StoreReader from = source.open(dirtyFile.inode, dirtyFile.attr.fileId())) {
                 dirtyFile.spool.copyFrom(from, bytes);
             }
         }
+        checkVersion(dirtyFile);
         if (dirtyFile.inode.unlinked()) {
             dirtyFile.record.mark(Phase.UNLINKED);
             dirtyFile.become(DirtyState.Plain.UNLINKED);

@@ -238,11 +238,11 @@ class OrphanTest {
         try (MemoryMount mount = first()) {
             VolumeContext volume = mount.fileSystem().volume;
             AtomicInteger copies = new AtomicInteger();
-            volume.dirtyFiles.readFrom(inode -> {
+            volume.dirtyFiles.readFrom((inode, id) -> {
                 if (copies.incrementAndGet() == 1) {
                     throw new LinkageError("nobody expects this");
                 }
-                return volume.orphans.open(inode);
+                return volume.orphans.open(inode, id);
             });
             List<Bound> bound = new ArrayList<>();
             for (String path : List.of("/one", "/two", "/three")) {
@@ -262,14 +262,14 @@ class OrphanTest {
     private static CountDownLatch copiesBegin(MemoryMount mount, CountDownLatch mayGoOn) {
         CountDownLatch begun = new CountDownLatch(1);
         VolumeContext volume = mount.fileSystem().volume;
-        volume.dirtyFiles.readFrom(inode -> {
+        volume.dirtyFiles.readFrom((inode, id) -> {
             begun.countDown();
             try {
                 mayGoOn.await();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
-            return volume.orphans.open(inode);
+            return volume.orphans.open(inode, id);
         });
         return begun;
     }

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.Test;
 class ReplacedFileTest {
     private static final int BLOCK_BYTES = 16 << 20;
     private static final int PIECE_BYTES = 64 << 10;
+    /** So many pieces of a copy into the spool are in a block. */
+    private static final int PIECES_OF_BLOCK = 16;
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final MemoryStore other = cluster.connect(WriteType.THROUGH);
@@ -94,6 +96,18 @@ class ReplacedFileTest {
             cluster.ufs().write("/file", filled('n'));
             assertThat(read(open, BLOCK_BYTES)).containsOnly('o');
         }
+    }
+
+    @Test
+    void write_whileTheFileIsReplaced_changesTheNewOne() {
+        try (OpenFile open = mount.openToWrite("/file")) {
+            mount.faults().on(StoreCall.READ).nth(PIECES_OF_BLOCK + 1).before(this::replace);
+            open.write(1, new byte[] {'w'});
+        }
+        byte[] wanted = filled('n');
+        wanted[1] = 'w';
+        assertThat(Arrays.equals(cluster.ufs().read("/file"), wanted)).isTrue();
+        assertThat(mount.fileSystem().counts().spoolBytes()).isZero();
     }
 
     /** A question for each block that is read from there; none for what workers have. */
