@@ -96,20 +96,23 @@ final class FileHandle {
         return open != null && open.fileId() == inode.fileId() ? open : null;
     }
 
-    /** Keeps a reader; if another was faster, that one. */
-    synchronized FileReader keep(FileReader made) {
-        FileReader open = reader;
-        if (open != null && open.fileId() == made.fileId()) {
-            return open;
+    /** Keeps a reader; if another was faster, that one. Waits for the streams of one that it replaces, and nobody waits for that. */
+    FileReader keep(FileReader made) {
+        FileReader replaced;
+        synchronized (this) {
+            replaced = reader;
+            if (replaced != null && replaced.fileId() == made.fileId()) {
+                return replaced;
+            }
+            reader = made;
         }
-        if (open != null) {
-            open.close();
+        if (replaced != null) {
+            replaced.close();
         }
-        reader = made;
         return made;
     }
 
-    /** May closing wait? */
+    /** May closing its reader wait? */
     boolean streams() {
         FileReader open = reader;
         return open != null && open.streams();

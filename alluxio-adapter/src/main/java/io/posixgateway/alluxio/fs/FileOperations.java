@@ -350,7 +350,11 @@ final class FileOperations {
         }
     }
 
+    /** Null: that may wait, for Alluxio or for the stream of the reader that the new one replaces. */
     private @Nullable FileReader makeReader(Request request, FileHandle open) throws StoreException {
+        if (!request.mayWait() && open.streams()) {
+            return null;
+        }
         Inode inode = open.inode;
         Attr attr = inode.attr();
         if (attr == null || attr.fileId() != inode.fileId()) {
