@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.read;
 
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Kernel;
 import java.io.FileDescriptor;
 
@@ -13,11 +14,12 @@ final class BackingFiles {
         this.notes = notes;
     }
 
-    /** The backing id, or a negative errno. */
+    /** The backing id, or a negative errno: ENOSPC where it cannot be noted, and nobody could give it back after this process. */
     int open(FileDescriptor file) {
         int id = kernel.openBacking(file);
-        if (id > 0) {
-            notes.add(-id);
+        if (id > 0 && !notes.add(-id)) {
+            kernel.closeBacking(id);
+            return -Errno.ENOSPC;
         }
         return id;
     }

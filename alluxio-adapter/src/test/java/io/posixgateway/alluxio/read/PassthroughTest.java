@@ -13,14 +13,23 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.wire.Layouts;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which files are read from block files without us: none of a mount through which they are changed. */
 class PassthroughTest {
+    /** So many there is room for. */
+    private static final int NOTES = 16_384;
+
     @TempDir
     private Path blocks = Path.of("");
 
@@ -121,6 +130,41 @@ class PassthroughTest {
                 try (OpenFile anew = mount.open("/f")) {
                     assertThat(isPassedThrough(anew)).isFalse();
                     assertThat(anew.readText()).isEqualTo("new");
+                }
+            }
+        }
+    }
+
+    /** With nodes that its kernel read by itself, and has not forgotten. */
+    private static void fillNotes(Path volume) {
+        ByteBuffer notes = ByteBuffer.allocate((NOTES + 1) * Long.BYTES);
+        for (int i = 0; i < NOTES; i++) {
+            notes.putLong(1_000_000_000L + i);
+        }
+        try {
+            Files.write(volume.resolve("passthrough"), notes.array());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Nobody would give it back once this process has ended, and an evicted block would take room until the end of the mount. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void open_whereNothingMoreCanBeNotedForTheNextProcess_leavesNothingInTheKernel(
+            boolean full, @TempDir Path one, @TempDir Path other) {
+        try (MemoryMount earlier = mount().with("consistency", "immutable").openPersistent(one, null)) {
+            earlier.kill();
+            MemoryMount.Builder next = mount().with("consistency", "immutable").afterLeaving(() -> {
+                if (full) {
+                    fillNotes(other);
+                }
+            });
+            try (MemoryMount mount = next.openPersistent(other, earlier)) {
+                mount.write("/f", "text");
+                try (OpenFile file = mount.open("/f")) {
+                    assertThat(isPassedThrough(file)).isEqualTo(!full);
+                    assertThat(mount.kernel().openBackingFiles()).isEqualTo(full ? 0 : 1);
                 }
             }
         }
