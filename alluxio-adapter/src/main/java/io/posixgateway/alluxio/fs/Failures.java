@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The one place where a failure of Alluxio becomes an answer: logged, at most every ten seconds for each errno, where an
- * operator can do something about it.
+ * operator can do something about it. EACCES is such a failure only if Alluxio refused the login, whatever was asked for.
  */
 final class Failures {
     private static final Logger LOG = LoggerFactory.getLogger(Failures.class);
@@ -19,6 +19,7 @@ final class Failures {
     private final Clock clock;
     private final String volume;
     private final Map<Integer, Logged> logged;
+    private final Logged loginRefused;
 
     /** When an errno is told again, and how often it was not. */
     private static final class Logged {
@@ -36,6 +37,7 @@ final class Failures {
         this.volume = volume;
         this.clock = clock;
         long now = clock.nanos();
+        this.loginRefused = new Logged("EACCES", now);
         this.logged = Map.of(
                 Errno.EIO, new Logged("EIO", now),
                 Errno.ENOSPC, new Logged("ENOSPC", now),
@@ -44,7 +46,7 @@ final class Failures {
 
     /** The negative errno to answer. */
     int answer(String operation, StoreException failure) {
-        Logged errno = logged.get(failure.errno());
+        Logged errno = failure.isLoginRefused() ? loginRefused : logged.get(failure.errno());
         if (errno == null) {
             LOG.debug("{} on {}: {}", operation, volume, failure.getMessage());
             return -failure.errno();
