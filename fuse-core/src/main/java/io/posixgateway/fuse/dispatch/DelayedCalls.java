@@ -25,9 +25,6 @@ import org.jspecify.annotations.Nullable;
 final class DelayedCalls {
     static final long INTERRUPTED_NANOS = 1_000_000_000L;
 
-    /** So often one that holds up its thread looks for room to wait in without it. */
-    static final long LOOK_NANOS = 20_000_000L;
-
     private final long maxCopyBytes;
     private final SessionMetrics metrics;
     private final BlockingPool.Later later;

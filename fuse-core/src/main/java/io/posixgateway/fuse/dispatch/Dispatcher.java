@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * Takes raw requests, calls the file system, answers each request once.
  *
  * <p>A request first runs on the transport's thread with mayWait false. If the file system would have to wait, the exchange
- * is handed over and the request runs again, from its beginning, on a pool thread; where the transport has no slot to spare
- * it runs again here, and may hold up what comes after it.
+ * is handed over and the request runs again, from its beginning, on a pool thread. Never on the transport's, which alone reads what
+ * interrupts those that wait: where there is no room to wait in, it is refused after a while.
  *
  * <p>What is thrown on the way, by whatever, costs the request that it befell: EIO, and a line in the log. The thread, the
  * transport's or the pool's, goes on.
@@ -40,6 +40,11 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
 
     private static final long FINISH_SECONDS = 8;
     private static final long LEAVING_SECONDS = 2;
+    /** So long a request that would wait holds up the transport's thread for room to wait in. */
+    static final long ROOM_NANOS = 10_000_000_000L;
+
+    /** So often one that holds up its thread looks for room to wait in without it. */
+    static final long LOOK_NANOS = 20_000_000L;
 
     private final Operations operations;
     private final SessionMetrics metrics;
@@ -57,6 +62,8 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private volatile @Nullable Consumer<RequestRecord> listener;
     private volatile boolean leaving;
     private volatile boolean closing;
+    /** The last request that looked for room to wait in found none for {@link #ROOM_NANOS}. */
+    private volatile boolean full;
 
     public Dispatcher(FileSystem fileSystem, InitHandler init, SessionMetrics metrics, DispatchOptions options) {
         this(fileSystem, init, metrics, options, BlockingPool.later());
@@ -104,8 +111,13 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private void start(Call call) {
         if (delayed != null && !delayed.mayStart(call)) {
             delay(call, delayed);
-            return;
+        } else {
+            runHere(call);
         }
+    }
+
+    /** On the transport's thread. */
+    private void runHere(Call call) {
         int result = execute(call);
         if (result == FileSystem.WOULD_WAIT) {
             offload(call);
@@ -149,11 +161,48 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
             leave(call);
             return;
         }
-        if (letWait(call, call.exchange().offload())) {
-            toPool(call);
-        } else {
-            finishWaiting(call);
+        Exchange to = call.exchange().offload();
+        if (to == null) {
+            to = awaitRoom(call);
         }
+        if (to != null) {
+            letWait(call, to);
+            toPool(call);
+        } else if (leaving && call.opcode.answered()) {
+            leave(call);
+        } else {
+            finish(call, -Errno.ENOMEM);
+        }
+    }
+
+    /**
+     * Waits on the transport's thread for room to wait in without it, which comes as soon as others are answered. Not for long: that
+     * thread is to read interrupts, without which those that have the room may keep it for good.
+     *
+     * @return null: there is none
+     */
+    private @Nullable Exchange awaitRoom(Call call) {
+        long end = metrics.clock().nanos() + ROOM_NANOS;
+        Exchange to = null;
+        boolean interrupted = false;
+        while (to == null && !full && !leaving && !closing) {
+            try {
+                metrics.clock().sleep(LOOK_NANOS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+            to = call.exchange().offload();
+            if (to == null && metrics.clock().nanos() - end >= 0) {
+                full = true;
+                LOG.warn(
+                        "{}: no memory for one more request that waits; those that would are refused until others are answered",
+                        name);
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return to;
     }
 
     /** A limit holds it up. */
@@ -162,7 +211,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
             limit.add(call, this::toPool, false);
             endDelays();
         } else if (hold(call, limit)) {
-            offload(call);
+            runHere(call);
         }
     }
 
@@ -191,7 +240,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         boolean over = false;
         while (!over && !parked) {
             try {
-                over = metrics.clock().await(turn, DelayedCalls.LOOK_NANOS);
+                over = metrics.clock().await(turn, LOOK_NANOS);
                 parked = !over && limit.letGo(held, () -> parks(call), this::toPool);
             } catch (InterruptedException e) {
                 interrupted = true;
@@ -218,17 +267,16 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     /**
      * From now on it may wait, and be interrupted.
      *
-     * @param to the exchange in which it goes on; null: in that of the transport's thread, on which it stays
-     * @return has it left that thread?
+     * @param to the exchange in which it goes on, without the transport's thread
      */
-    private boolean letWait(Call call, @Nullable Exchange to) {
+    private void letWait(Call call, Exchange to) {
         Exchange from = call.exchange();
+        full = false;
         call.mayWait = true;
         waiting.add(call);
-        if (to != null && to != from) {
+        if (to != from) {
             move(call, from, to);
         }
-        return to != null;
     }
 
     /** On any thread, which has the call until the pool has it. */

@@ -80,7 +80,7 @@ public abstract class Exchange {
     /**
      * Asks to finish this request on another thread. On the transport's thread, while handling.
      *
-     * @return the exchange to finish (this one, or a copy), or null: no slot is free, so finish it here and now
+     * @return the exchange to finish (this one, or a copy), or null: there is no room for it to wait in
      */
     public abstract @Nullable Exchange offload();
 
@@ -88,7 +88,7 @@ public abstract class Exchange {
      * Asks to finish this request on another thread, much later. On the transport's thread, while handling. Where a transport can do
      * so, the request then holds none of the slots that others need.
      *
-     * @return the exchange to finish (this one, or a copy), or null: nothing more can be parked, so finish it here
+     * @return the exchange to finish (this one, or a copy), or null: nothing more can be parked
      */
     public @Nullable Exchange park() {
         return offload();

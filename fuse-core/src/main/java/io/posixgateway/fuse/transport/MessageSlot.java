@@ -62,6 +62,14 @@ final class MessageSlot extends Exchange {
         return index == PARKED;
     }
 
+    /** Nobody hears that it failed, and what it is to end would stay. */
+    boolean hasToBeDone() {
+        return switch (Opcode.of(memory.getInt(Layouts.IN_HEADER_OPCODE))) {
+            case RELEASE, RELEASEDIR, DESTROY -> true;
+            default -> false;
+        };
+    }
+
     /** The body of its reply is not longer. */
     int mostReplyBytes() {
         int most = memory.capacity() - REPLY_AT;
@@ -123,9 +131,12 @@ final class MessageSlot extends Exchange {
     @Override
     public @Nullable Exchange offload() {
         DeviceWorker owner = lane;
-        MessageSlot fresh = owner == null ? null : pool.take();
-        if (owner == null || fresh == null) {
+        if (owner == null) {
             return null;
+        }
+        MessageSlot fresh = pool.take();
+        if (fresh == null) {
+            return park();
         }
         owner.current = fresh;
         lane = null;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The slots of a session in one piece of memory, which takes room only where it has been used; the slot used last is given
- * out first. Requests that wait for long are parked beside them, each in memory of its own. Any thread.
+ * out first. Requests that wait for long, or find no slot, are parked beside them, each in memory of its own. Any thread.
  */
 final class MessageSlots {
     private static final int MIN_PAGE_BYTES = 4096;
@@ -21,6 +21,9 @@ final class MessageSlots {
      * writes in flight; beyond it a thread is held up, and what comes next stays with the kernel.
      */
     static final long MAX_PARKED_BYTES = 64L << 20;
+
+    /** Of that for requests of one page alone, thousands of them, which writes leave free. */
+    static final long SMALL_BYTES = 16L << 20;
 
     private final Clock clock;
     private final long address;
@@ -74,7 +77,9 @@ final class MessageSlots {
         long bytes = pages(messageBytes);
         int needed = Math.max(messageBytes, MessageSlot.REPLY_AT + slot.mostReplyBytes());
         int mapped = Math.min(stride, pages(needed));
-        long at = parkedBytes + bytes > MAX_PARKED_BYTES ? -1 : Native.map(mapped);
+        long most = bytes == MIN_PAGE_BYTES ? MAX_PARKED_BYTES : MAX_PARKED_BYTES - SMALL_BYTES;
+        boolean fits = parkedBytes + bytes <= most || slot.hasToBeDone();
+        long at = fits ? Native.map(mapped) : -1;
         if (at < 0) {
             return null;
         }

@@ -316,7 +316,7 @@ class DelayedCallsTest {
             clock.awaitWaiting(1);
             MemoryExchange behind = stat(dispatcher);
             exchange.handsOver(Offload.COPY);
-            clock.advanceNanos(DelayedCalls.LOOK_NANOS);
+            clock.advanceNanos(Dispatcher.LOOK_NANOS);
             Eventually.holds("the thread reads on", () -> !transport.isAlive());
             assertThat(exchange.answeredBy().answers).isZero();
             assertThat(metrics.delayed()).isEqualTo(3);
@@ -338,7 +338,7 @@ class DelayedCallsTest {
             transport.start();
             clock.awaitWaiting(1);
             exchange.handsOver(Offload.COPY);
-            clock.advanceNanos(DelayedCalls.LOOK_NANOS);
+            clock.advanceNanos(Dispatcher.LOOK_NANOS);
             Eventually.holds("the thread reads on", () -> !transport.isAlive());
             interrupt(dispatcher, 100);
             after(DelayedCalls.INTERRUPTED_NANOS);

@@ -14,6 +14,7 @@ import io.posixgateway.fuse.spi.Request;
 import io.posixgateway.fuse.testing.FaultyFileSystem;
 import io.posixgateway.fuse.testing.NullFileSystem;
 import io.posixgateway.fuse.time.Clock;
+import io.posixgateway.fuse.time.ManualClock;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
@@ -155,7 +156,9 @@ class DispatcherTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Offload.class)
+    @EnumSource(
+            value = Offload.class,
+            names = {"SAME", "COPY"})
     void whatWouldWaitIsAnsweredOnceWhereverItGoes(Offload offload) throws InterruptedException {
         FileSystem slow = new FaultyFileSystem(new NullFileSystem(3, 10), FaultyFileSystem.delay(1_000_000));
         try (Dispatcher dispatcher = dispatcher(slow, false)) {
@@ -167,11 +170,64 @@ class DispatcherTest {
             assertThat(exchange.error).isZero();
             assertThat(exchange.answeredBy().reply().getLong(exchange.replyAt()))
                     .isEqualTo(4);
-            assertThat(metrics.handedOver()).isEqualTo(offload == Offload.NONE ? 0 : 1);
+            assertThat(metrics.handedOver()).isEqualTo(1);
         }
         assertThat(metrics.inFlight()).isZero();
         assertThat(metrics.workersBusy()).isZero();
         assertThat(metrics.workersAlive()).isZero();
+    }
+
+    /** Does an operation on a thread of its own, that of a transport, and returns once that waits by the clock. */
+    private static Thread waiting(Dispatcher dispatcher, MemoryExchange exchange, ManualClock clock)
+            throws InterruptedException {
+        Thread transport = new Thread(() -> dispatcher.handle(exchange));
+        transport.start();
+        clock.awaitWaiting(1);
+        return transport;
+    }
+
+    private static MemoryExchange lookup(Offload offload) {
+        MemoryExchange exchange = MemoryExchange.of(Shape.CONTIGUOUS, offload);
+        exchange.ask(Opcode.LOOKUP, 1, Message.NOTHING, Message.names("f2"));
+        return exchange;
+    }
+
+    @Test
+    void handle_whereNothingMoreCanWait_goesOnOnceThereIsRoom() throws InterruptedException {
+        ManualClock clock = new ManualClock();
+        FileSystem slow = new FaultyFileSystem(new NullFileSystem(3, 10), FaultyFileSystem.delay(1_000_000));
+        try (Dispatcher dispatcher =
+                new Dispatcher(slow, exchange -> 64, new SessionMetrics(clock), new DispatchOptions(false, 4))) {
+            MemoryExchange exchange = lookup(Offload.NONE);
+            Thread transport = waiting(dispatcher, exchange, clock);
+            exchange.handsOver(Offload.COPY);
+            clock.advanceNanos(Dispatcher.LOOK_NANOS);
+            transport.join();
+            exchange.awaitAnswer();
+            assertThat(exchange.error).isZero();
+        }
+    }
+
+    /** What interrupts those that have the room is read by the transport's threads alone. */
+    @Test
+    void handle_whereNothingMoreCanWaitForLong_isRefusedAndHoldsUpNoThread() throws InterruptedException {
+        ManualClock clock = new ManualClock();
+        FileSystem slow = new FaultyFileSystem(new NullFileSystem(3, 10), FaultyFileSystem.delay(1_000_000));
+        try (Dispatcher dispatcher =
+                new Dispatcher(slow, exchange -> 64, new SessionMetrics(clock), new DispatchOptions(false, 4))) {
+            MemoryExchange first = lookup(Offload.NONE);
+            Thread transport = waiting(dispatcher, first, clock);
+            clock.advanceNanos(Dispatcher.ROOM_NANOS);
+            transport.join();
+            assertThat(first.error).isEqualTo(-Errno.ENOMEM);
+            MemoryExchange second = lookup(Offload.NONE);
+            dispatcher.handle(second);
+            assertThat(second.error).isEqualTo(-Errno.ENOMEM);
+            MemoryExchange third = lookup(Offload.COPY);
+            dispatcher.handle(third);
+            third.awaitAnswer();
+            assertThat(third.error).isZero();
+        }
     }
 
     /** @param errno that the file system ends the call with: a client's own time-out may come of the interrupt */

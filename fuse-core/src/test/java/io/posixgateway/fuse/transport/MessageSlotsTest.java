@@ -32,10 +32,14 @@ class MessageSlotsTest {
     }
 
     private @Nullable Exchange park(Opcode opcode, int messageBytes, long unique) {
+        begin(opcode, messageBytes, unique);
+        return slot.park();
+    }
+
+    private void begin(Opcode opcode, int messageBytes, long unique) {
         slot.payload().putInt(Layouts.IN_HEADER_OPCODE, opcode.code());
         slot.payload().putLong(Layouts.IN_HEADER_UNIQUE, unique);
         slot.begin(lane, messageBytes);
-        return slot.park();
     }
 
     @Test
@@ -57,6 +61,46 @@ class MessageSlotsTest {
             unique += 2;
         }
         assertThat(slots.awaitAnswered(0)).isTrue();
+    }
+
+    /** The threads that read are not to be held up by what they handed over. */
+    @Test
+    void offload_whereNoSlotIsFree_isParked() throws InterruptedException {
+        begin(Opcode.GETATTR, SMALL, 2);
+        Exchange inSlot = Objects.requireNonNull(slot.offload());
+        assertThat(inSlot).isSameAs(slot);
+        MessageSlot last = lane.current;
+        last.payload().putInt(Layouts.IN_HEADER_OPCODE, Opcode.GETATTR.code());
+        last.begin(lane, SMALL);
+        Exchange parked = Objects.requireNonNull(last.offload());
+        assertThat(parked.isParked()).isTrue();
+        assertThat(lane.current).isSameAs(last);
+        parked.leave();
+        inSlot.leave();
+        assertThat(slots.awaitAnswered(0)).isTrue();
+    }
+
+    @Test
+    void park_small_findsRoomBesideWrites() {
+        List<Exchange> parked = new ArrayList<>();
+        for (Exchange one = park(MIB, 2); one != null; one = park(MIB, 2)) {
+            parked.add(one);
+        }
+        for (int i = 0; i < MessageSlots.SMALL_BYTES / 4096; i++) {
+            parked.add(Objects.requireNonNull(park(SMALL, 4)));
+        }
+        parked.forEach(Exchange::leave);
+    }
+
+    /** Nobody hears that it failed, and the file would stay open. */
+    @Test
+    void park_release_findsRoomAlways() {
+        List<Exchange> parked = new ArrayList<>();
+        for (Exchange one = park(SMALL, 2); one != null; one = park(SMALL, 2)) {
+            parked.add(one);
+        }
+        parked.add(Objects.requireNonNull(park(Opcode.RELEASE, SMALL, 4)));
+        parked.forEach(Exchange::leave);
     }
 
     @Test
