@@ -61,6 +61,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
 
     private volatile @Nullable Consumer<RequestRecord> listener;
     private volatile boolean leaving;
+    private volatile Runnable whenLeft = () -> {};
     private volatile boolean closing;
     /** The last request that looked for room to wait in found none for {@link #ROOM_NANOS}. */
     private volatile boolean full;
@@ -255,10 +256,7 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     /** When the session ends, or is left to the next process, no limit holds anything up. */
     private void endDelays() {
         if (delayed != null && leaving) {
-            delayed.endAll(call -> {
-                waiting.remove(call);
-                leave(call);
-            });
+            delayed.endAll(this::withdraw);
         } else if (delayed != null && closing) {
             delayed.endAll(this::toPool);
         }
@@ -296,15 +294,20 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     /** The pool does not take it. */
     private void refuse(Call call) {
         metrics.requestResumed();
-        waiting.remove(call);
-        if (leaving && call.opcode.answered()) {
+        boolean left = !waiting.remove(call);
+        if (left || (leaving && call.opcode.answered())) {
             leave(call);
         } else {
             finish(call, -Errno.EIO);
         }
     }
 
-    /** It had no effect; the kernel will send it again. */
+    private void withdraw(Call call) {
+        waiting.remove(call);
+        leave(call);
+    }
+
+    /** It had no effect, or is done again as if it had none; the kernel will send it again. */
     private void leave(Call call) {
         metrics.requestEnded(call.opcode, 0, metrics.nanos() - call.beganNanos);
         end(call).leave();
@@ -323,7 +326,11 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     private void runOnPool(Call call) {
         try {
             metrics.requestResumed();
-            finishWaiting(call);
+            if (waiting.areLeft()) {
+                withdraw(call);
+            } else {
+                finishWaiting(call);
+            }
         } catch (Throwable failure) {
             fail(call, failure);
         }
@@ -343,8 +350,11 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         metrics.requestSpent(call.opcode, waitedNanos, remote.takeNanos());
         call.remote = null;
         remote.serve("", 0, 0);
-        waiting.remove(call);
-        finish(call, result);
+        if (waiting.remove(call)) {
+            finish(call, result);
+        } else {
+            leave(call);
+        }
     }
 
     private void finish(Call call, int result) {
@@ -392,9 +402,13 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         Opcode opcode = call.opcode;
         if (!call.hasEnded()) {
             long node = call.node;
-            waiting.remove(call);
+            boolean left = !waiting.remove(call);
             call.remote = null;
-            answer(call, -Errno.EIO, 0);
+            if (left) {
+                end(call).leave();
+            } else {
+                answer(call, -Errno.EIO, 0);
+            }
             metrics.requestEnded(opcode, Errno.EIO, 0);
             failures.log("the gateway", opcode, node, failure);
         } else {
@@ -460,14 +474,22 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
     /**
      * Before a connection that outlives this process is left to the next one: requests that would have to wait are left
      * unanswered from now on, since the kernel will send them again, while those that need not wait are still answered. Waits, for
-     * a bounded time, until the requests on the pool are answered.
+     * a bounded time, until the requests on the pool are answered; those that are not when this is closed are left unanswered, too.
+     *
+     * @param whenLeft is run by {@link #close} before it interrupts these: what they end with from then on is told to nobody
      */
-    public void leaveWaiting() {
+    public void leaveWaiting(Runnable whenLeft) {
+        this.whenLeft = whenLeft;
         leaving = true;
         endDelays();
         if (!pool.finish(LEAVING_SECONDS)) {
             LOG.info("requests in flight take long; new requests wait for the next process");
         }
+    }
+
+    /** As {@link #leaveWaiting(Runnable)}, where nobody cares for these. */
+    void leaveWaiting() {
+        leaveWaiting(() -> {});
     }
 
     /** As the session ends: from now on no limit holds up a request, nor a thread of the transport. Does not wait. */
@@ -476,24 +498,37 @@ public final class Dispatcher implements RequestHandler, AutoCloseable {
         endDelays();
     }
 
-    /**
-     * Waits, for a bounded time, until the requests on the pool are answered; those that take longer are interrupted. Then
-     * the transport may free its memory, and the file system may be closed.
-     */
+    /** As {@link #close(long)}, after a few seconds. */
     @Override
     public void close() {
         close(FINISH_SECONDS);
     }
 
-    /** As {@link #close()}; requests are interrupted after so many seconds. */
-    void close(long seconds) {
+    /**
+     * Waits, for a bounded time, until the requests on the pool are answered; those that take longer are interrupted, unanswered if
+     * they are left to the next process. Then the transport may free its memory, and the file system may be closed.
+     *
+     * @param seconds after which requests are interrupted
+     * @return false: some ignored the interrupt, and go on; nobody is answered by them any more
+     */
+    public boolean close(long seconds) {
         endLimits();
-        if (!pool.finish(seconds)) {
-            LOG.warn("the session ends: interrupting requests that are still in flight");
-            waiting.interruptAll();
-            if (!pool.finish(FINISH_SECONDS)) {
-                LOG.error("requests in flight ignored the interrupt; their threads are abandoned");
-            }
+        if (pool.finish(seconds)) {
+            return true;
         }
+        if (leaving) {
+            LOG.info("requests in flight take long; they are left to the next process");
+            whenLeft.run();
+            waiting.leaveAll();
+        } else {
+            LOG.warn("the session ends: interrupting requests that are still in flight");
+        }
+        waiting.interruptAll();
+        boolean ended = pool.finish(FINISH_SECONDS);
+        if (!ended) {
+            LOG.error("requests in flight ignored the interrupt; their threads are abandoned");
+            waiting.leaveAll();
+        }
+        return ended;
     }
 }

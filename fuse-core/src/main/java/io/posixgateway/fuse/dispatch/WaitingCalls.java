@@ -17,6 +17,8 @@ final class WaitingCalls {
     private final Map<Long, Call> byUnique = new HashMap<>();
     private final long[] missed = new long[REMEMBERED];
     private int next;
+    /** No call that waits is answered any more. */
+    private boolean left;
 
     synchronized void add(Call call) {
         byUnique.put(call.unique(), call);
@@ -28,9 +30,23 @@ final class WaitingCalls {
         }
     }
 
-    /** Before the reply is sent: from then on the call serves another request. */
-    synchronized void remove(Call call) {
+    /**
+     * Before the reply is sent: from then on the call serves another request.
+     *
+     * @return false: it is to be left unanswered
+     */
+    synchronized boolean remove(Call call) {
         byUnique.remove(call.unique());
+        return !left;
+    }
+
+    /** From now on those that wait stay unanswered, whatever becomes of them. */
+    synchronized void leaveAll() {
+        left = true;
+    }
+
+    synchronized boolean areLeft() {
+        return left;
     }
 
     /** Interrupts the remote call of this request if it is under way for so long. */

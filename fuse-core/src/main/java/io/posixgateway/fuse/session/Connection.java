@@ -14,6 +14,13 @@ interface Connection {
     /** Takes the mount away if it is the session's own. True: no user is left, and the kernel ends the connection by itself. */
     boolean unmount();
 
-    /** Closes the descriptor, after everything that uses it. */
-    void close();
+    /** Requests that were begun are left unanswered to the next process; what they end with from now on is not to reach it. */
+    default void leaveRequests() {}
+
+    /**
+     * Closes the descriptor.
+     *
+     * @param unused nothing uses the rest any more; false: some request goes on, and memory stays where it is
+     */
+    void close(boolean unused);
 }

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 public final class FuseSession implements AutoCloseable {
     private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long UNMOUNTED_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long FINISH_SECONDS = 8;
+    /** Where requests would fail that this process does not answer. It is killed some time after it was told to end. */
+    private static final long FINISH_ALL_SECONDS = 40;
 
     private final FileSystem fileSystem;
     private final Connection connection;
@@ -81,7 +84,7 @@ public final class FuseSession implements AutoCloseable {
             return maker.make(connection.fd(), metrics);
         } catch (RuntimeException | Error e) {
             connection.unmount();
-            connection.close();
+            connection.close(true);
             throw e;
         }
     }
@@ -170,7 +173,7 @@ public final class FuseSession implements AutoCloseable {
         try {
             way = PersistentTransport.choose(fitting, kept, memory);
         } catch (MountException | RuntimeException | Error e) {
-            connection.close();
+            connection.close(true);
             if (kept.cloneFd() >= 0) {
                 Native.close(kept.cloneFd());
             }
@@ -345,17 +348,18 @@ public final class FuseSession implements AutoCloseable {
             awaitQuietly();
         }
         if (kept != null && kept.leavesRequests()) {
-            dispatcher.leaveWaiting();
+            dispatcher.leaveWaiting(connection::leaveRequests);
         }
         dispatcher.endLimits();
         transport.stop();
-        dispatcher.close();
+        boolean loses = kept != null && !kept.leavesRequests();
+        boolean unused = dispatcher.close(loses ? FINISH_ALL_SECONDS : FINISH_SECONDS);
         transport.close();
         synchronized (descriptorLock) {
             descriptorClosed = true;
         }
         if (kernel.disconnect()) {
-            connection.close();
+            connection.close(unused);
         }
     }
 

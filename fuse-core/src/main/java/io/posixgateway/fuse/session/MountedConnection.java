@@ -57,7 +57,7 @@ final class MountedConnection implements Connection {
     }
 
     @Override
-    public void close() {
+    public void close(boolean unused) {
         Native.close(mounted.fd());
         if (guard != null) {
             guard.close();

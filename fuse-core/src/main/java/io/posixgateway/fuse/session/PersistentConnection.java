@@ -41,9 +41,14 @@ final class PersistentConnection implements Connection {
     }
 
     @Override
-    public void close() {
+    public void leaveRequests() {
+        memory.leaveRequests();
+    }
+
+    @Override
+    public void close(boolean unused) {
         Native.close(fd);
-        memory.close();
+        memory.close(unused);
         if (kept.lockFd() >= 0) {
             Native.close(kept.lockFd());
         }

@@ -31,6 +31,8 @@ final class RequestJournal {
     private final int count;
     private final AtomicIntegerArray busy;
     private final AtomicInteger next;
+    private volatile boolean left;
+    private volatile boolean closed;
 
     /** @param records direct, native order, zeroed or left by an earlier process */
     RequestJournal(ByteBuffer records) {
@@ -82,6 +84,9 @@ final class RequestJournal {
      * @param before the record of an earlier process for the same request, to be used again; or NONE
      */
     int begin(long unique, int before) {
+        if (closed) {
+            return NONE;
+        }
         if (before != NONE && busy.compareAndSet(before, 0, 1)) {
             return before;
         }
@@ -100,12 +105,32 @@ final class RequestJournal {
 
     /** After it is made, before it is answered. */
     void done(int record, int result) {
+        if (closed) {
+            return;
+        }
+        if (left && result < 0) {
+            end(record, BEGUN);
+            return;
+        }
         records.putInt(record * RECORD_BYTES + RESULT_AT, result);
         end(record, DONE);
     }
 
+    /** What is in flight is left to the next process: from now on what fails, as of an interrupt, counts as begun and no more. */
+    void leave() {
+        left = true;
+    }
+
+    /** From now on nothing is written: the records are the next process's. */
+    void close() {
+        closed = true;
+    }
+
     /** It had no effect now, and will be begun anew; whether it had one in an earlier process stays as it was. */
     void cancel(int record, int before) {
+        if (closed) {
+            return;
+        }
         end(record, record == before ? BEGUN : 0);
     }
 

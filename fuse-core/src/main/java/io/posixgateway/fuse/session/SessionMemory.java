@@ -55,6 +55,8 @@ final class SessionMemory {
     private final ByteBuffer memory;
     private long ringAddress;
     private long ringBytes;
+    /** Null: not asked for yet. */
+    private @Nullable RequestJournal journal;
     /** Racy: a note may be lost. */
     private int noted;
 
@@ -208,8 +210,9 @@ final class SessionMemory {
 
     /** The journal, once per process. */
     RequestJournal journal() {
-        return new RequestJournal(
+        journal = new RequestJournal(
                 memory.slice(JOURNAL_AT, memory.capacity() - JOURNAL_AT).order(ByteOrder.nativeOrder()));
+        return journal;
     }
 
     /** Unmaps; nobody may use it any more. The descriptor is the caller's again. */
@@ -220,9 +223,26 @@ final class SessionMemory {
         Native.unmap(address, memory.capacity());
     }
 
-    /** Unmaps and closes. */
-    void close() {
-        unmap();
+    /** See {@link RequestJournal#leave}. */
+    void leaveRequests() {
+        if (journal != null) {
+            journal.leave();
+        }
+    }
+
+    /**
+     * Closes the descriptor.
+     *
+     * @param unused nobody uses the memory any more, so that it is unmapped; false: a request goes on, which then writes nothing into the
+     *     journal
+     */
+    void close(boolean unused) {
+        if (journal != null) {
+            journal.close();
+        }
+        if (unused) {
+            unmap();
+        }
         Native.close(fd);
     }
 }

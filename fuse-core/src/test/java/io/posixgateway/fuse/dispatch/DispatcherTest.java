@@ -2,6 +2,7 @@ package io.posixgateway.fuse.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Offload;
 import io.posixgateway.fuse.dispatch.MemoryExchange.Shape;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
@@ -20,6 +21,7 @@ import io.posixgateway.fuse.wire.Opcode;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -304,6 +306,52 @@ class DispatcherTest {
             dispatcher.close(0);
             exchange.awaitAnswer();
             assertThat(exchange.error).isEqualTo(-Errno.EINTR);
+        }
+    }
+
+    /** An endless operation that counts how often it began to wait. */
+    private static FileSystem endless(AtomicInteger begun) {
+        FaultyFileSystem.Fault hour = FaultyFileSystem.delay(Duration.ofHours(1).toNanos());
+        return new FaultyFileSystem(new NullFileSystem(3, 10), (operation, request) -> {
+            begun.addAndGet(request.mayWait() ? 1 : 0);
+            return hour.strike(operation, request);
+        });
+    }
+
+    /** The kernel sends it to the next process again, whose answer its program gets. */
+    @Test
+    void close_afterLeaving_leavesWhatTakesLongUnanswered() throws InterruptedException {
+        AtomicInteger begun = new AtomicInteger();
+        boolean[] toldBefore = {false};
+        MemoryExchange exchange = lookup(Offload.SAME);
+        try (Dispatcher dispatcher = dispatcher(endless(begun), false)) {
+            dispatcher.handle(exchange);
+            Eventually.holds("it waits", () -> begun.get() == 1);
+            dispatcher.leaveWaiting(() -> toldBefore[0] = exchange.answers == 0);
+            assertThat(dispatcher.close(0)).isTrue();
+            exchange.awaitAnswer();
+            assertThat(exchange.unanswered).isTrue();
+            assertThat(exchange.answers).isEqualTo(1);
+            assertThat(toldBefore[0]).isTrue();
+        }
+        assertThat(metrics.inFlight()).isZero();
+    }
+
+    @Test
+    void close_afterLeaving_neverBeginsWhatStillWaitsForAThread() throws InterruptedException {
+        AtomicInteger begun = new AtomicInteger();
+        MemoryExchange first = lookup(Offload.SAME);
+        MemoryExchange second = MemoryExchange.of(Shape.CONTIGUOUS, Offload.SAME);
+        second.ask(Opcode.LOOKUP.code(), 6, 1, Message.NOTHING, Message.names("f1"));
+        try (Dispatcher dispatcher = new Dispatcher(
+                endless(begun), exchange -> 64, metrics, new DispatchOptions(false, 1), (work, delayNanos) -> {})) {
+            dispatcher.handle(first);
+            dispatcher.handle(second);
+            dispatcher.leaveWaiting();
+            assertThat(dispatcher.close(0)).isTrue();
+            second.awaitAnswer();
+            assertThat(second.unanswered).isTrue();
+            assertThat(begun).hasValue(1);
         }
     }
 

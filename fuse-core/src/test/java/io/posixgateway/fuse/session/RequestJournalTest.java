@@ -52,6 +52,31 @@ class RequestJournalTest {
         assertThat(first.find(1998)).isNotEqualTo(RequestJournal.NONE);
     }
 
+    /** It is interrupted, and its program gets the answer of the next process. */
+    @Test
+    void done_afterLeaving_keepsAFailureAsBegunAndASuccessAsDone() {
+        int failed = first.begin(2, RequestJournal.NONE);
+        int made = first.begin(4, RequestJournal.NONE);
+        first.leave();
+        first.done(failed, -4);
+        first.done(made, 0);
+        RequestJournal second = new RequestJournal(memory);
+        assertThat(second.find(2)).isNotEqualTo(RequestJournal.NONE);
+        assertThat(second.done(second.find(2))).isFalse();
+        assertThat(second.done(second.find(4))).isTrue();
+    }
+
+    @Test
+    void done_afterClosing_writesNothing() {
+        int record = first.begin(2, RequestJournal.NONE);
+        first.close();
+        first.done(record, 0);
+        assertThat(first.begin(4, RequestJournal.NONE)).isEqualTo(RequestJournal.NONE);
+        RequestJournal second = new RequestJournal(memory);
+        assertThat(second.done(second.find(2))).isFalse();
+        assertThat(second.find(4)).isEqualTo(RequestJournal.NONE);
+    }
+
     @Test
     void theNextProcessBeginsBehindTheNewestRecord() {
         for (long unique = 2; unique <= 20; unique += 2) {
