@@ -327,7 +327,8 @@ int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us) {
         if (spin_us <= 0 || !spin(ring, spin_us)) {
             int result = io_uring_submit_and_wait(&ring->ring, 1);
             if (result < 0) {
-                return result;
+                /* What came may be what stands in the way (-EBUSY). */
+                return collect(ring, &ready) ? ready : result;
             }
         }
         committed(ring, commits);

@@ -51,7 +51,8 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
 /*
  * Commits the first `commits` replies of the box's second half, then waits for requests (first
  * spinning for `spin_us`): their slots are put into the box's first half. Returns how many (0:
- * woken), -EINTR, or -ENOTCONN once the connection has ended and the kernel holds no slot any more.
+ * woken), -ENOTCONN once the connection has ended and the kernel holds no slot any more, or another
+ * -errno: on -EINTR, -EAGAIN, -EBUSY and -ENOMEM enter again, with no commits; the ring has them.
  */
 int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us);
 

@@ -21,6 +21,8 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A mounted file system and all that serves it. Any thread.
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #close} is still to be called, and closes the file system too.
  */
 public final class FuseSession implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FuseSession.class);
     private static final long READY_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long UNMOUNTED_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long FINISH_SECONDS = 8;
@@ -76,6 +79,18 @@ public final class FuseSession implements AutoCloseable {
                 new DispatchOptions(options.readOnly(), options.poolThreads(), options.sourceName(), options.limit()));
         kernel.connect(transport, connection.fd());
         kernelConnection = KernelConnection.of(connection, this::isConnected);
+        transport.whenBroken(this::abort);
+    }
+
+    /** Calls that nobody answers would hang. */
+    private void abort(String reason) {
+        LOG.error(
+                "Aborting the connection, which cannot be served any more; all use of the mount now fails: {}", reason);
+        try {
+            kernelConnection.abort();
+        } catch (IOException e) {
+            LOG.error("The connection cannot be aborted: {}", e.getMessage());
+        }
     }
 
     /** A transport that cannot be made takes the mount with it. */

@@ -2,6 +2,7 @@ package io.posixgateway.fuse.transport;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 
 /**
  * Carries the messages of one session. Life: {@link #start}, then requests come until unmount, abort or {@link #close}.
@@ -25,6 +26,13 @@ public interface Transport extends AutoCloseable {
 
     /** Writes a notification (struct fuse_out_header with unique 0 and what follows); 0 or a negative errno. Any thread. */
     int notify(ByteBuffer message, int bytes);
+
+    /**
+     * Has it told, before {@link #start}, that it cannot serve the connection any more though that lives.
+     *
+     * @param told hears why, on a thread of the transport, which then ends
+     */
+    default void whenBroken(Consumer<String> told) {}
 
     /** Has the connection ended (unmounted, aborted)? */
     boolean ended();

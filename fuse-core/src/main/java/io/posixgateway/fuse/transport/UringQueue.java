@@ -11,8 +11,6 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One kernel queue and the thread that serves it.
@@ -21,10 +19,10 @@ import org.slf4j.LoggerFactory;
  * takes the list only after a wake-up or before it waits again makes sure that none is left lying.
  */
 final class UringQueue implements Runnable {
-    private static final Logger LOG = LoggerFactory.getLogger(UringQueue.class);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final UringTransport transport;
+    private final Ring kernel;
     private final int number;
     private final int depth;
     private final int spinMicros;
@@ -47,8 +45,15 @@ final class UringQueue implements Runnable {
     private volatile boolean stopping;
 
     /** @param address of the queue's slots */
-    UringQueue(UringTransport transport, int number, long address, RequestHandler handler, SessionMetrics metrics) {
+    UringQueue(
+            UringTransport transport,
+            Ring kernel,
+            int number,
+            long address,
+            RequestHandler handler,
+            SessionMetrics metrics) {
         this.transport = transport;
+        this.kernel = kernel;
         this.number = number;
         this.handler = handler;
         this.metrics = metrics;
@@ -95,10 +100,10 @@ final class UringQueue implements Runnable {
 
     /** An earlier process may have ended before the kernel had its answer to INIT, which then comes again. */
     private long open() {
-        long opened = Uring.open(geometry, box);
+        long opened = kernel.open(geometry, box);
         while (opened == -Errno.EAGAIN && transport.taken() && !stopping) {
             LockSupport.parkNanos(PAUSE_NANOS);
-            opened = Uring.open(geometry, box);
+            opened = kernel.open(geometry, box);
         }
         return opened;
     }
@@ -106,7 +111,7 @@ final class UringQueue implements Runnable {
     private void end() {
         synchronized (ringLock) {
             if (ring != 0) {
-                Uring.flush(ring, commits);
+                kernel.flush(ring, commits);
                 if (!transport.kept()) {
                     closeRing();
                 }
@@ -116,23 +121,35 @@ final class UringQueue implements Runnable {
 
     private void serve() {
         while (!(stopping && outstanding.get() == 0)) {
-            int ready = Uring.enter(ring, commits, spinMicros);
-            if (ready == -Errno.EINTR) {
-                commits = 0;
-                continue;
-            }
-            if (ready < 0) {
-                if (ready != -Errno.ENOTCONN) {
-                    LOG.error("io_uring queue {} ends: {}", number, Native.errorText(ready));
-                }
-                commits = 0;
+            int ready = kernel.enter(ring, commits, spinMicros);
+            commits = 0; // the ring has them, whether the kernel took them or not
+            if (ready < 0 && endsQueue(ready)) {
                 return;
             }
-            commits = 0;
             for (int i = 0; i < ready; i++) {
                 handler.handleAndGoOn(exchanges[box.getInt(i * Integer.BYTES)]);
             }
             takeFinished();
+        }
+    }
+
+    /** Tells the end of the connection from what passes by, and both from what should not happen: that ends the connection. */
+    private boolean endsQueue(int result) {
+        switch (result) {
+            case -Errno.EINTR -> {
+                return false;
+            }
+            case -Errno.EAGAIN, -Errno.EBUSY, -Errno.ENOMEM -> {
+                LockSupport.parkNanos(PAUSE_NANOS);
+                return false;
+            }
+            case -Errno.ENOTCONN -> {
+                return true;
+            }
+            default -> {
+                transport.queueBroke(number, Native.errorText(result));
+                return true;
+            }
         }
     }
 
@@ -175,7 +192,7 @@ final class UringQueue implements Runnable {
             if (ring == 0) {
                 return false;
             }
-            Uring.wake(ring);
+            kernel.wake(ring);
             return true;
         }
     }
@@ -199,7 +216,7 @@ final class UringQueue implements Runnable {
 
     private void closeRing() {
         if (ring != 0) {
-            Uring.close(ring);
+            kernel.close(ring);
             ring = 0;
         }
     }

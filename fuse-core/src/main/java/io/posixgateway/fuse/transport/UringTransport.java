@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,7 @@ public final class UringTransport implements Transport {
     private final CountDownLatch ready = new CountDownLatch(queueCount);
     private final CountDownLatch running = new CountDownLatch(queueCount);
     private volatile @Nullable String failure;
+    private volatile Consumer<String> whenBroken = reason -> {};
     private @Nullable RequestHandler handler;
     /** No thread receives from the device any more. */
     private boolean stopped;
@@ -132,7 +134,8 @@ public final class UringTransport implements Transport {
     private void startQueues() {
         synchronized (queues) {
             for (int i = 0; i < queueCount && handler != null; i++) {
-                UringQueue queue = new UringQueue(this, i, memory.address() + i * queueBytes(sizes), handler, metrics);
+                UringQueue queue = new UringQueue(
+                        this, Ring.KERNEL, i, memory.address() + i * queueBytes(sizes), handler, metrics);
                 queues.add(queue);
                 Thread thread = new Thread(queue, "pgw-uring-" + i);
                 thread.setDaemon(true);
@@ -147,6 +150,17 @@ public final class UringTransport implements Transport {
 
     void queueFailed(int number, String reason) {
         fail("io_uring queue " + number + ": " + reason);
+    }
+
+    /** A queue ends though the connection lives: nobody would answer what comes from its CPU, so the connection is to end, too. */
+    void queueBroke(int number, String reason) {
+        whenBroken.accept("io_uring queue " + number + ": " + reason);
+        Closing.wait("the thread of the device", readers::stop);
+    }
+
+    @Override
+    public void whenBroken(Consumer<String> told) {
+        whenBroken = told;
     }
 
     void queueEnded() {
