@@ -20,6 +20,10 @@ int pgw_memory_map_at(int fd, size_t offset, size_t bytes, void *address) {
     return memory == MAP_FAILED ? -errno : 0;
 }
 
+int pgw_memory_discard(void *memory, size_t bytes) {
+    return madvise(memory, bytes, MADV_DONTNEED) != 0 ? -errno : 0;
+}
+
 int pgw_memory_unmap(void *memory, size_t bytes) {
     return munmap(memory, bytes) != 0 ? -errno : 0;
 }

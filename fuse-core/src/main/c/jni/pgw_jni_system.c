@@ -78,6 +78,12 @@ static jint enlarge(JNIEnv *env, jclass owner, jint fd, jlong bytes) {
     return 0;
 }
 
+static jint discard(JNIEnv *env, jclass owner, jlong address, jlong bytes) {
+    (void)env;
+    (void)owner;
+    return pgw_memory_discard(pgw_jni_pointer(address), (size_t)bytes);
+}
+
 static jint unmap(JNIEnv *env, jclass owner, jlong address, jlong bytes) {
     (void)env;
     (void)owner;
@@ -377,6 +383,7 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"mapShared", "(IJ)J", map_shared},
         {"mapAt", "(IJJJ)I", map_at},
         {"enlarge", "(IJ)I", enlarge},
+        {"discard", "(JJ)I", discard},
         {"unmap", "(JJ)I", unmap},
         {"buffer", "(JI)Ljava/nio/ByteBuffer;", buffer},
         {"close", "(I)I", close_descriptor},

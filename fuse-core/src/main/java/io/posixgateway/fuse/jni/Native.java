@@ -52,6 +52,9 @@ public final class Native {
     /** Makes a memfd at least so long. */
     public static native int enlarge(int fd, long bytes);
 
+    /** Gives whole pages of what {@link #map} mapped back to the machine; they are zeroed when next touched. */
+    public static native int discard(long address, long bytes);
+
     public static native int unmap(long address, long bytes);
 
     /** A direct buffer over mapped memory, big-endian as all new ones; dead once that is unmapped. */

@@ -34,6 +34,9 @@ final class MessageSlot extends Exchange {
     private int fd = -1;
     private int messageBytes;
 
+    /** It was used since its memory was given back. Of its pool, guarded by that. */
+    boolean used;
+
     MessageSlot(MessageSlots pool, int index, long address, ByteBuffer memory) {
         super(memory, 0, memory, HEADER_BYTES, memory, REPLY_AT);
         assert memory.order() == ByteOrder.nativeOrder();

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The slots of a session in one piece of memory, which takes room only where it has been used; the slot used last is given
- * out first. Requests that wait for long, or find no slot, are parked beside them, each in memory of its own. Any thread.
+ * out first. Requests that wait for long, or find no slot, are parked beside them, each in memory of its own. Memory of slots
+ * that nobody needed for a while is given back to the machine. Any thread.
  */
 final class MessageSlots {
     private static final int MIN_PAGE_BYTES = 4096;
@@ -34,9 +35,20 @@ final class MessageSlots {
 
     private int outstanding;
     private long parkedBytes;
+    /** So many at the bottom of free were there all the time since {@link #rest}. */
+    private int idle;
+
+    private boolean unmapped;
+    private final ParkedMemory shared;
 
     MessageSlots(int count, int maxWriteBytes, Clock clock) {
+        this(count, maxWriteBytes, clock, ParkedMemory.OF_PROCESS);
+    }
+
+    /** @param shared with other sessions */
+    MessageSlots(int count, int maxWriteBytes, Clock clock, ParkedMemory shared) {
         this.clock = clock;
+        this.shared = shared;
         stride = maxWriteBytes + EXTRA_BYTES;
         address = Native.map((long) count * stride);
         if (address < 0) {
@@ -45,8 +57,11 @@ final class MessageSlots {
         free = new MessageSlot[count];
         for (int i = count - 1; i >= 0; i--) {
             long at = address + (long) i * stride;
-            give(new MessageSlot(this, i, at, Native.buffer(at, stride).order(ByteOrder.nativeOrder())));
+            free[freeCount++] =
+                    new MessageSlot(this, i, at, Native.buffer(at, stride).order(ByteOrder.nativeOrder()));
         }
+        idle = count;
+        RestingSlots.add(this);
     }
 
     /**
@@ -64,12 +79,42 @@ final class MessageSlots {
 
     /** A free slot, or null. */
     synchronized @Nullable MessageSlot take() {
-        return freeCount == 0 ? null : free[--freeCount];
+        if (freeCount == 0) {
+            return null;
+        }
+        idle = Math.min(idle, --freeCount);
+        return free[freeCount];
     }
 
     /** Frees a slot. */
     synchronized void give(MessageSlot slot) {
+        slot.used = true;
         free[freeCount++] = slot;
+    }
+
+    /** Gives back the memory of the slots that were free since this was called before, but for the pages of {@link #touch}. */
+    void rest() {
+        int next = 0;
+        while (next >= 0) {
+            next = restOne(next);
+        }
+    }
+
+    /** Looks at free slots from this one on; negative: at no more, and what is free counts as idle from now on. */
+    private synchronized int restOne(int from) {
+        for (int i = from; i < idle && !unmapped; i++) {
+            MessageSlot slot = free[i];
+            if (slot.used) {
+                long page = Native.pageBytes();
+                long begin = (slot.address() + EXTRA_BYTES + page - 1) / page * page;
+                long end = (slot.address() + stride) / page * page;
+                Native.discard(begin, end - begin);
+                slot.used = false;
+                return i + 1;
+            }
+        }
+        idle = freeCount;
+        return -1;
     }
 
     /** A copy of a slot's request that takes none of the slots; null: there is no room for it. */
@@ -78,14 +123,24 @@ final class MessageSlots {
         int needed = Math.max(messageBytes, MessageSlot.REPLY_AT + slot.mostReplyBytes());
         int mapped = Math.min(stride, pages(needed));
         long most = bytes == MIN_PAGE_BYTES ? MAX_PARKED_BYTES : MAX_PARKED_BYTES - SMALL_BYTES;
-        boolean fits = parkedBytes + bytes <= most || slot.hasToBeDone();
-        long at = fits ? Native.map(mapped) : -1;
-        if (at < 0) {
+        boolean always = slot.hasToBeDone();
+        boolean fits = parkedBytes + bytes <= most || always;
+        if (!fits || !shared.take(bytes, parkedBytes, always)) {
             return null;
         }
-        MessageSlot parked = parked(slot, at, mapped);
-        parkedBytes += bytes;
-        outstanding++;
+        MessageSlot parked = null;
+        try {
+            long at = Native.map(mapped);
+            parked = at < 0 ? null : parked(slot, at, mapped);
+        } finally {
+            if (parked == null) {
+                shared.giveBack(bytes);
+            }
+        }
+        if (parked != null) {
+            parkedBytes += bytes;
+            outstanding++;
+        }
         return parked;
     }
 
@@ -117,7 +172,9 @@ final class MessageSlots {
     synchronized void handedBack(MessageSlot slot) {
         outstanding--;
         if (slot.isParked()) {
-            parkedBytes -= pages(slot.messageBytes());
+            long bytes = pages(slot.messageBytes());
+            parkedBytes -= bytes;
+            shared.giveBack(bytes);
             Native.unmap(slot.address(), slot.capacity());
         } else {
             give(slot);
@@ -149,7 +206,9 @@ final class MessageSlots {
     }
 
     /** Frees the memory. No slot may be in use any more. */
-    void unmap() {
+    synchronized void unmap() {
+        unmapped = true;
+        RestingSlots.remove(this);
         Native.unmap(address, (long) free.length * stride);
     }
 }

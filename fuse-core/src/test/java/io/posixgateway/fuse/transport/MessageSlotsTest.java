@@ -2,9 +2,13 @@ package io.posixgateway.fuse.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.jni.Native;
 import io.posixgateway.fuse.time.ManualClock;
 import io.posixgateway.fuse.wire.Layouts;
 import io.posixgateway.fuse.wire.Opcode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -101,6 +105,65 @@ class MessageSlotsTest {
         }
         parked.add(Objects.requireNonNull(park(Opcode.RELEASE, SMALL, 4)));
         parked.forEach(Exchange::leave);
+    }
+
+    @Test
+    void rest_afterABurst_givesBackWhatNobodyNeedsAnyMore() throws IOException {
+        int count = 64;
+        MessageSlots many = new MessageSlots(count, MIB, new ManualClock());
+        List<MessageSlot> burst = new ArrayList<>();
+        for (MessageSlot one = many.take(); one != null; one = many.take()) {
+            for (int at = 0; at < one.capacity(); at += 4096) {
+                one.payload().put(at, (byte) 1);
+            }
+            burst.add(one);
+        }
+        assertThat(burst).hasSize(count);
+        MessageSlot kept = burst.remove(0);
+        burst.forEach(many::give);
+        long full = residentBytes();
+        many.rest();
+        MessageSlot warm = Objects.requireNonNull(many.take());
+        assertThat(warm.payload().get(MIB)).as("of one used just now").isEqualTo((byte) 1);
+        many.give(warm);
+        many.rest();
+        assertThat(residentBytes()).isLessThan(full - count / 2 * MIB);
+        assertThat(kept.payload().get(MIB)).as("of one in use").isEqualTo((byte) 1);
+        assertThat(burst.get(0).payload().get(0))
+                .as("the pages that nearly all need")
+                .isEqualTo((byte) 1);
+        many.unmap();
+    }
+
+    private static long residentBytes() throws IOException {
+        String statm = Files.readString(Path.of("/proc/self/statm"));
+        return Long.parseLong(statm.split(" ", -1)[1]) * Native.pageBytes();
+    }
+
+    /** One tenant's requests do not take the memory of all. */
+    @Test
+    void park_ofManySessions_isBoundedForAllAndLeavesSomethingToEach() {
+        ParkedMemory shared = new ParkedMemory(32L * MIB);
+        MessageSlots greedy = new MessageSlots(1, MIB, new ManualClock(), shared);
+        MessageSlots other = new MessageSlots(1, MIB, new ManualClock(), shared);
+        List<Exchange> parked = new ArrayList<>();
+        MessageSlot from = Objects.requireNonNull(greedy.take());
+        from.payload().putInt(Layouts.IN_HEADER_OPCODE, Opcode.WRITE.code());
+        from.begin(lane, MIB);
+        for (Exchange one = from.park(); one != null; one = from.park()) {
+            parked.add(one);
+        }
+        assertThat(parked).hasSizeBetween(20, 24);
+        MessageSlot modest = Objects.requireNonNull(other.take());
+        modest.payload().putInt(Layouts.IN_HEADER_OPCODE, Opcode.WRITE.code());
+        modest.begin(lane, MIB);
+        parked.add(Objects.requireNonNull(modest.park()));
+        parked.forEach(Exchange::leave);
+        assertThat(shared.take(24L * MIB, 24L * MIB, false))
+                .as("all was given back")
+                .isTrue();
+        greedy.unmap();
+        other.unmap();
     }
 
     @Test
