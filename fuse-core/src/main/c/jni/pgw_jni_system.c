@@ -8,6 +8,7 @@
 #include "pgw_lock.h"
 #include "pgw_memory.h"
 #include "pgw_mount.h"
+#include "pgw_resident.h"
 #include "pgw_socket.h"
 #include "pgw_wake.h"
 
@@ -140,6 +141,29 @@ static jlong seek(JNIEnv *env, jclass owner, jobject descriptor, jlong offset, j
         return -EBADF;
     }
     return found < 0 ? -errno : found;
+}
+
+static jint resident_begin(JNIEnv *env, jclass owner, jobject descriptor) {
+    int fd = descriptor_number(env, descriptor);
+    (void)owner;
+    return fd < 0 ? -EBADF : pgw_resident_begin(fd);
+}
+
+static jint resident_read(JNIEnv *env, jclass owner, jobject descriptor, jobject into, jint at,
+                          jint bytes, jlong offset) {
+    int fd = descriptor_number(env, descriptor);
+    char *memory = (*env)->GetDirectBufferAddress(env, into);
+    (void)owner;
+    if (fd < 0 || memory == NULL) {
+        return fd < 0 ? -EBADF : -EINVAL;
+    }
+    return (jint)pgw_resident_read(fd, memory + at, (size_t)bytes, offset);
+}
+
+static jint prefetch(JNIEnv *env, jclass owner, jobject descriptor, jlong offset, jlong bytes) {
+    int fd = descriptor_number(env, descriptor);
+    (void)owner;
+    return fd < 0 ? -EBADF : -posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);
 }
 
 /* Gives a java.io.FileDescriptor that is closed this number; false: a Java exception is pending. */
@@ -397,6 +421,9 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"writeMessage", "(IJ)I", write_message},
         {"writeThenRead", "(IJJI)I", write_then_read},
         {"write", "(ILjava/nio/ByteBuffer;I)I", write_buffer},
+        {"residentBegin", "(Ljava/io/FileDescriptor;)I", resident_begin},
+        {"residentRead", "(Ljava/io/FileDescriptor;Ljava/nio/ByteBuffer;IIJ)I", resident_read},
+        {"prefetch", "(Ljava/io/FileDescriptor;JJ)I", prefetch},
         {"openBeneath", "([[BLjava/io/FileDescriptor;[J)I", open_beneath},
         {"lockFolder", "([B[J)I", lock_folder},
         {"isLocked", "([B)I", is_locked},

@@ -75,6 +75,22 @@ public final class Native {
      */
     public static native long seek(FileDescriptor file, long offset, int whence);
 
+    /**
+     * Prepares an open file for {@link #residentRead}, where its disk may be waited for: reads of it change no time of access and
+     * start no reading ahead.
+     */
+    public static native int residentBegin(FileDescriptor file);
+
+    /**
+     * Reads without the disk, from the page cache alone, into so many bytes of a direct buffer, all of them. EAGAIN: the disk would
+     * have to be waited for, or the file ends before, and the bytes are undefined; ENOSYS, EOPNOTSUPP: kernel (before 6.5) or file
+     * system cannot do it.
+     */
+    public static native int residentRead(FileDescriptor file, ByteBuffer into, int at, int bytes, long offset);
+
+    /** Has the kernel begin to read a part of a file into its page cache; may wait for the disk. */
+    public static native int prefetch(FileDescriptor file, long offset, long bytes);
+
     /** Opens /dev/fuse. */
     public static native int openDevice();
 
