@@ -54,8 +54,14 @@ final class FileOperations {
         if (writes) {
             volume.startWriting(inode);
             register(inode, reply);
-        } else if (!registerReader(inode, reply)) {
-            throw volume.turnAway(inode);
+        } else {
+            boolean isCached = startsCached(inode);
+            if (isCached && !request.mayWait()) {
+                return FileSystem.WOULD_WAIT;
+            }
+            if (!registerReader(inode, reply, isCached)) {
+                throw volume.turnAway(inode);
+            }
         }
         return begin(request, inode, reply.handle, cut);
     }
@@ -173,8 +179,25 @@ final class FileOperations {
         handles.put(reply.handle, FileHandle.writing(inode));
     }
 
-    /** A handle that reads, in the way of those who have the node open; false: that way is not this one's. */
-    private boolean registerReader(Inode inode, OpenReply reply) {
+    /** Is the kernel to read the node by itself from here on, in a file of the data cache, which is to be opened? A hint. */
+    private boolean startsCached(Inode inode) {
+        FileReader.Extent extent = inode.handles() == 0 ? passable(inode) : null;
+        return extent != null && volume.passthrough.hasCached(extent);
+    }
+
+    /**
+     * A handle that reads, in the way of those who have the node open; false: that way is not this one's.
+     *
+     * @param isCached see {@link #startsCached}: the disk is waited for
+     */
+    private boolean registerReader(Inode inode, OpenReply reply, boolean isCached) {
+        FileReader.Extent extent = isCached ? passable(inode) : null;
+        try (Passthrough.Cached cached = extent == null ? null : volume.passthrough.openCached(extent)) {
+            return registerReader(inode, reply, cached);
+        }
+    }
+
+    private boolean registerReader(Inode inode, OpenReply reply, Passthrough.@Nullable Cached cached) {
         FileHandle handle;
         synchronized (inode) {
             FileReader.Extent extent = passable(inode);
@@ -184,7 +207,7 @@ final class FileOperations {
                 return false;
             }
             if (live == null && extent != null && inode.handles() == 0) {
-                live = volume.passthrough.start(inode.node(), extent);
+                live = volume.passthrough.start(inode.node(), extent, cached);
             }
             if (live != null) {
                 reply.backingId = live.join();

@@ -151,6 +151,11 @@ public enum GatewayMetric {
             "data_cache_faults",
             "Failures of the data cache's disk; reads continue from Alluxio.",
             Scope.VOLUME),
+    DATA_CACHE_SUSPENDED(
+            Type.GAUGE,
+            "data_cache_suspended",
+            "1 while the data cache's disk does not answer, and the cache is not used; else 0.",
+            Scope.VOLUME),
     READ_AHEAD(Type.COUNTER, "readahead_bytes", "Data that streams read ahead.", Scope.VOLUME),
     READ_AHEAD_WASTED(
             Type.COUNTER, "readahead_wasted_bytes", "Data read ahead by streams that no reader used.", Scope.VOLUME),

@@ -12,6 +12,7 @@ package io.posixgateway.alluxio.nodecache;
  * @param evicted pieces that others took the place of
  * @param dropped pieces that were damaged or missing
  * @param faults failures of the disk
+ * @param suspended the disk does not answer
  */
 public record CacheFigures(
         long hits,
@@ -23,4 +24,5 @@ public record CacheFigures(
         long pinned,
         long evicted,
         long dropped,
-        long faults) {}
+        long faults,
+        boolean suspended) {}

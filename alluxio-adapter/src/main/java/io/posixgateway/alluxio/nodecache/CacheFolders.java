@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -23,47 +24,44 @@ public final class CacheFolders {
 
     /**
      * Opens a folder for one more volume, which closes it. Of several sizes the largest counts. Where another process has the folder, such
-     * as the one that this one takes over from, it is used as soon as that ends.
+     * as the one that this one takes over from, it is used as soon as that ends; where its disk does not answer, as soon as it does. Waits
+     * for seconds at most.
      *
+     * @param folder as the volumes name it: one by two names is refused to the second
      * @param goesOn the volume was served before: a folder that cannot be used now is left out until it can, with a line of the log
      * @throws IOException the folder cannot be used; says why, and what to do
      */
     public static Shared open(Path folder, long limitBytes, Clock clock, boolean goesOn) throws IOException {
-        if (!goesOn) {
-            CacheFolder.prepare(folder);
-        }
+        return open(folder, limitBytes, clock, goesOn, new LocalDisk(folder));
+    }
+
+    static Shared open(Path folder, long limitBytes, Clock clock, boolean goesOn, FolderDisk disk) throws IOException {
         Shared shared;
         synchronized (OPEN) {
-            shared = OPEN.computeIfAbsent(real(folder, goesOn), path -> new Shared(path, limitBytes, clock));
+            shared = OPEN.computeIfAbsent(folder, path -> new Shared(path, limitBytes, clock, disk));
             shared.users++;
         }
+        boolean opened = false;
         try {
             shared.cache.raiseLimit(limitBytes);
-            shared.isReady(true);
+            shared.begin(goesOn);
+            opened = true;
             return shared;
-        } catch (RuntimeException | Error e) {
-            shared.close();
-            throw e;
-        }
-    }
-
-    private static Path real(Path folder, boolean mayBeMissing) throws IOException {
-        try {
-            return folder.toRealPath();
-        } catch (IOException e) {
-            if (mayBeMissing) {
-                return folder.normalize();
+        } finally {
+            if (!opened) {
+                shared.close();
             }
-            throw e;
         }
     }
 
-    /** A folder that volumes share. */
+    /** A folder that volumes share. Its disk is asked by its writer, as long as it is not loaded, and by {@link DiskCalls}. */
     public static final class Shared implements CacheVolume.Host {
         private static final long RETRY_NANOS = 5_000_000_000L;
+        private static final long CLOSE_NANOS = 2_000_000_000L;
 
         private final Path folder;
         private final Clock clock;
+        private final FolderDisk disk;
         private final ThreadPoolExecutor writer;
         private final NodeCache cache;
         /** Guarded by all folders. */
@@ -71,10 +69,12 @@ public final class CacheFolders {
 
         private volatile @Nullable CacheFolder lock;
         private volatile long triedNanos;
+        // Guarded by this.
+        private @Nullable CountDownLatch attempt;
+        private @Nullable IOException refusal;
         private boolean reported;
-        private boolean closed;
 
-        private Shared(Path folder, long limitBytes, Clock clock) {
+        private Shared(Path folder, long limitBytes, Clock clock, FolderDisk disk) {
             this.folder = folder;
             this.clock = clock;
             this.triedNanos = clock.nanos() - RETRY_NANOS;
@@ -86,7 +86,9 @@ public final class CacheFolders {
                     new LinkedBlockingQueue<>(),
                     task -> new UnpinnedThread(task, "data-cache"));
             writer.allowCoreThreadTimeOut(true);
-            cache = NodeCache.of(new LocalDisk(folder), folder.toString(), limitBytes, clock, this::later);
+            Outage outage = new Outage(folder.toString(), clock);
+            this.disk = new TimedDisk(disk, new DiskCalls(outage, clock));
+            cache = NodeCache.of(this.disk, outage, limitBytes, this::later);
         }
 
         @Override
@@ -94,45 +96,109 @@ public final class CacheFolders {
             return cache;
         }
 
+        /** @throws IOException the folder is refused, and the volume is new */
+        private void begin(boolean goesOn) throws IOException {
+            CountDownLatch begun = lock == null ? attempt(!goesOn) : null;
+            if (begun != null && !isOver(begun)) {
+                report("its disk does not answer");
+            }
+            IOException why = refusal();
+            if (why != null && !goesOn) {
+                throw why;
+            }
+        }
+
+        private synchronized @Nullable IOException refusal() {
+            return refusal;
+        }
+
         @Override
         public boolean isReady(boolean mayWait) {
             if (lock != null) {
                 return true;
             }
-            return mayWait && clock.nanos() - triedNanos >= RETRY_NANOS && isLocked();
+            CountDownLatch begun = mayWait ? attempt(false) : null;
+            return begun != null && isOver(begun) && lock != null;
         }
 
-        private synchronized boolean isLocked() {
-            if (lock != null || closed) {
-                return !closed;
+        private boolean isOver(CountDownLatch begun) {
+            try {
+                return clock.await(begun, DiskCalls.ANSWER_NANOS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return false;
+            }
+        }
+
+        /**
+         * Begins to take the folder.
+         *
+         * @param now soon after another attempt, too
+         * @return null: that goes on, or it was not long ago
+         */
+        private synchronized @Nullable CountDownLatch attempt(boolean now) {
+            boolean soon = clock.nanos() - triedNanos < RETRY_NANOS;
+            if (lock != null || attempt != null || (soon && !now)) {
+                return null;
             }
             triedNanos = clock.nanos();
+            CountDownLatch begun = new CountDownLatch(1);
+            attempt = later(() -> make(begun)) ? begun : null;
+            return attempt;
+        }
+
+        private void make(CountDownLatch begun) {
+            CacheFolder taken = null;
             try {
-                CacheFolder.prepare(folder);
-                CacheFolder taken = CacheFolder.tryLock(folder);
-                if (taken != null) {
-                    load(taken);
-                } else {
+                taken = take();
+            } finally {
+                synchronized (this) {
+                    lock = taken;
+                    attempt = null;
+                }
+                begun.countDown();
+            }
+        }
+
+        /** Null: it cannot be used now. */
+        private @Nullable CacheFolder take() {
+            CacheFolder taken = null;
+            boolean loaded = false;
+            try {
+                prepare();
+                taken = CacheFolder.tryLock(folder);
+                if (taken == null) {
                     report("another process uses it; if that is to continue, give each its own cache_dir");
+                } else {
+                    cache.load();
+                    loaded = true;
                 }
             } catch (IOException | RuntimeException e) {
                 report(e.toString());
             }
-            return lock != null;
+            if (taken != null && !loaded) {
+                taken.close();
+            }
+            return loaded ? taken : null;
         }
 
-        private void load(CacheFolder taken) {
+        private void prepare() throws IOException {
+            IOException why = null;
             try {
-                cache.load();
-                lock = taken;
+                disk.prepare();
+            } catch (IOException e) {
+                why = e;
+                throw e;
             } finally {
-                if (lock == null) {
-                    taken.close();
-                }
+                refused(why);
             }
         }
 
-        private void report(String why) {
+        private synchronized void refused(@Nullable IOException why) {
+            refusal = why;
+        }
+
+        private synchronized void report(String why) {
             if (!reported) {
                 reported = true;
                 LOG.warn(
@@ -153,7 +219,7 @@ public final class CacheFolders {
             }
         }
 
-        /** One volume less; what is being written is written. */
+        /** One volume less; what is being written is written, if that does not take long. */
         @Override
         public void close() {
             synchronized (OPEN) {
@@ -163,19 +229,20 @@ public final class CacheFolders {
                 }
                 OPEN.remove(folder);
             }
+            later(this::release); // behind what is being written
             writer.shutdown();
             try {
-                writer.awaitTermination(5, TimeUnit.SECONDS);
+                writer.awaitTermination(CLOSE_NANOS, TimeUnit.NANOSECONDS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
-            synchronized (this) {
-                closed = true;
-                CacheFolder held = lock;
-                lock = null;
-                if (held != null) {
-                    held.close();
-                }
+        }
+
+        private synchronized void release() {
+            CacheFolder held = lock;
+            lock = null;
+            if (held != null) {
+                held.close();
             }
         }
     }

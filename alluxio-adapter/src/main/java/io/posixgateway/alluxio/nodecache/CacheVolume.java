@@ -93,17 +93,28 @@ public final class CacheVolume implements AutoCloseable {
         return key == null ? null : begun(new CachedFile(this, key));
     }
 
+    /** Would {@link #openWhole} open one, as far as is known? Never waits. */
+    public boolean hasWhole(long fileId, long lengthBytes, long modifiedMillis) {
+        return wholeKey(fileId, lengthBytes, modifiedMillis) != null;
+    }
+
+    private @Nullable CacheKey wholeKey(long fileId, long lengthBytes, long modifiedMillis) {
+        CacheKey key = key(fileId, lengthBytes, modifiedMillis, false);
+        boolean has = key != null && key.pieces() == 1 && !cache().isSuspended() && cache().hasVerified(key, 0);
+        return has ? key : null;
+    }
+
     /**
-     * Opens a version of a file that is one file of the cache; null: it is none, or it is not verified yet. Never waits for more than the
-     * disk.
+     * Opens a version of a file that is one file of the cache; null: it is none, or it is not verified yet, or cannot be opened now. Waits
+     * for the disk.
      */
     public @Nullable WholeFile openWhole(long fileId, long lengthBytes, long modifiedMillis) {
-        CacheKey key = key(fileId, lengthBytes, modifiedMillis, false);
-        Piece piece = key == null || key.pieces() != 1 ? null : cache().pin(key, 0);
+        CacheKey key = wholeKey(fileId, lengthBytes, modifiedMillis);
+        Piece piece = key == null ? null : cache().pin(key, 0);
         if (piece == null) {
             return null;
         }
-        FolderDisk.Opened file = cache().open(piece, false);
+        FolderDisk.Opened file = cache().open(piece);
         if (file == null) {
             cache().unpin(piece);
             return null;
@@ -241,7 +252,8 @@ public final class CacheVolume implements AutoCloseable {
                 cache.pinned(),
                 cache.evicted(),
                 cache.dropped(),
-                cache.faults());
+                cache.faults(),
+                cache.isSuspended());
     }
 
     @Override

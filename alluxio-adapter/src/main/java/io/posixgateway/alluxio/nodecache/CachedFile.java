@@ -34,10 +34,13 @@ public final class CachedFile implements AutoCloseable {
     /**
      * Fills the buffer from this offset on, as far as the file goes.
      *
-     * @param mayWait false: what has to be verified first is left out
-     * @return -1: a part is not here, and then the buffer is as it was
+     * @param mayWait false: what the disk would have to be waited for is left out
+     * @return -1: a part is not here, or cannot be read now, and then the buffer's position is as it was
      */
     public int read(long offset, ByteBuffer into, boolean mayWait) {
+        if (volume.cache().isSuspended()) {
+            return -1;
+        }
         int start = into.position();
         int limit = into.limit();
         long end = Math.min(key.lengthBytes(), offset + into.remaining());
@@ -64,6 +67,10 @@ public final class CachedFile implements AutoCloseable {
         }
         long pieceEnd = Math.min(end, piece.piece.offset() + piece.piece.bytes());
         into.limit(into.position() + (int) (pieceEnd - at));
+        int now = piece.file.readNow(at - piece.piece.offset(), into);
+        if (now > 0 || !mayWait) {
+            return now;
+        }
         try {
             int count = piece.file.read(at - piece.piece.offset(), into);
             if (into.hasRemaining()) {
@@ -79,14 +86,14 @@ public final class CachedFile implements AutoCloseable {
 
     private @Nullable OpenPiece opened(int index, boolean mayWait) {
         OpenPiece there = kept(index);
-        if (there != null) {
+        if (there != null || !mayWait) {
             return there;
         }
         Piece piece = volume.cache().pin(key, index);
         if (piece == null) {
             return null;
         }
-        FolderDisk.Opened file = volume.cache().open(piece, mayWait);
+        FolderDisk.Opened file = volume.cache().open(piece);
         if (file == null) {
             volume.cache().unpin(piece);
             return null;

@@ -16,7 +16,28 @@ public interface FolderDisk {
         /** Fills the buffer from this offset on; fewer bytes at the end of the file. */
         int read(long offset, ByteBuffer into) throws IOException;
 
+        /**
+         * Fills the buffer with what is in memory. Never waits.
+         *
+         * @return -1: it is not, or this cannot be told, or the file ends before; and then the buffer's position is as it was
+         */
+        default int readNow(long offset, ByteBuffer into) {
+            return -1;
+        }
+
         FileDescriptor descriptor();
+    }
+
+    /**
+     * Makes the folder, or checks the one that is there. What lies in it is believed, so nobody else may write to it.
+     *
+     * @throws IOException it cannot be used; says why, and what to do
+     */
+    void prepare() throws IOException;
+
+    /** Does the disk not answer, so that files are neither opened nor read now? Never waits. */
+    default boolean isSuspended() {
+        return false;
     }
 
     /** @throws java.nio.file.NoSuchFileException it is not there */

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.nodecache;
 
+import io.posixgateway.fuse.jni.Native;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.FileNotFoundException;
@@ -40,15 +41,49 @@ final class LocalDisk implements FolderDisk {
 
     private final Path root;
 
-    /** @param root is there */
     LocalDisk(Path root) {
         this.root = root;
     }
 
-    private record LocalFile(FileInputStream stream, FileChannel channel) implements Opened {
+    private static final class LocalFile implements Opened {
+        /** Read ahead for who reads in sequence: the kernel does not do so itself, see {@link Native#residentBegin}. */
+        private static final int AHEAD_BYTES = 1 << 20;
+
+        private final FileInputStream stream;
+        private final FileChannel channel;
+        private final FileDescriptor descriptor;
+        /** Can be told what is in memory? */
+        private final boolean tells;
+        /** A hint. */
+        private volatile long sequentialEnd;
+
+        LocalFile(FileInputStream stream) throws IOException {
+            this.stream = stream;
+            this.channel = stream.getChannel();
+            this.descriptor = stream.getFD();
+            this.tells = Native.residentBegin(descriptor) == 0;
+        }
+
+        @Override
+        public int readNow(long offset, ByteBuffer into) {
+            int bytes = into.remaining();
+            if (!tells
+                    || !into.isDirect()
+                    || Native.residentRead(descriptor, into, into.position(), bytes, offset) != bytes) {
+                return -1;
+            }
+            into.position(into.position() + bytes);
+            sequentialEnd = offset + bytes;
+            return bytes;
+        }
+
         @Override
         public int read(long offset, ByteBuffer into) throws IOException {
             int start = into.position();
+            if (offset == sequentialEnd && tells) {
+                Native.prefetch(descriptor, offset, (long) into.remaining() + AHEAD_BYTES);
+            }
+            sequentialEnd = offset + into.remaining();
             while (into.hasRemaining()) {
                 if (channel.read(into, offset + into.position() - start) <= 0) {
                     break;
@@ -59,11 +94,7 @@ final class LocalDisk implements FolderDisk {
 
         @Override
         public FileDescriptor descriptor() {
-            try {
-                return stream.getFD();
-            } catch (IOException e) {
-                throw new IllegalStateException("the file is closed", e);
-            }
+            return descriptor;
         }
 
         @Override
@@ -73,11 +104,15 @@ final class LocalDisk implements FolderDisk {
     }
 
     @Override
+    public void prepare() throws IOException {
+        CacheFolder.prepare(root);
+    }
+
+    @Override
     public Opened open(String name) throws IOException {
         Path path = root.resolve(name);
         try {
-            FileInputStream stream = new FileInputStream(path.toFile());
-            return new LocalFile(stream, stream.getChannel());
+            return new LocalFile(new FileInputStream(path.toFile()));
         } catch (FileNotFoundException e) {
             if (Files.notExists(path)) {
                 throw new NoSuchFileException(name);

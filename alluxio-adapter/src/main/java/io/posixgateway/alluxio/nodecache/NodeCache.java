@@ -1,7 +1,6 @@
 package io.posixgateway.alluxio.nodecache;
 
 import io.posixgateway.alluxio.journal.DiskErrno;
-import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -75,10 +74,9 @@ final class NodeCache {
         this.background = background;
     }
 
-    static NodeCache of(FolderDisk disk, String folder, long limitBytes, Clock clock, Executor background) {
+    static NodeCache of(FolderDisk disk, Outage outage, long limitBytes, Executor background) {
         int heapPieces = (int) Math.min(1 << 22, Runtime.getRuntime().maxMemory() / 8 / 128);
-        return new NodeCache(
-                disk, new Outage(folder, clock), limitBytes, heapPieces, OpenPieces.OF_PROCESS, background);
+        return new NodeCache(disk, outage, limitBytes, heapPieces, OpenPieces.OF_PROCESS, background);
     }
 
     /** Finds out what an earlier process left. To be called before all else, again only where it threw. */
@@ -181,9 +179,20 @@ final class NodeCache {
         return pieces.containsKey(new Piece(file, piece, 0, false));
     }
 
+    /** Is it there, and known to be what was written? */
+    synchronized boolean hasVerified(CacheKey file, int index) {
+        Piece piece = pieces.get(new Piece(file, index, 0, false));
+        return piece != null && piece.verified;
+    }
+
     /** Is anything kept now? Not while the disk fails. */
     boolean mayKeep() {
-        return outage.mayWrite();
+        return !isSuspended() && outage.mayWrite();
+    }
+
+    /** The disk does not answer: nothing is read from it. */
+    boolean isSuspended() {
+        return disk.isSuspended();
     }
 
     /** A piece that is not evicted until {@link #unpin}; null: it is not there. */
@@ -203,15 +212,11 @@ final class NodeCache {
     }
 
     /**
-     * Opens a piece that was pinned.
+     * Opens a piece that was pinned. Waits for the disk.
      *
-     * @param mayWait false: one that is not verified yet is left to somebody who may
      * @return null: it cannot be read now, or its content was not what was written, and it is dropped
      */
-    FolderDisk.@Nullable Opened open(Piece piece, boolean mayWait) {
-        if (!piece.verified && !mayWait) {
-            return null;
-        }
+    FolderDisk.@Nullable Opened open(Piece piece) {
         try {
             FolderDisk.Opened opened = openPieces.open(disk, piece.name());
             if (opened == null || isWhole(piece, opened)) {
@@ -269,9 +274,10 @@ final class NodeCache {
         return piece.verified;
     }
 
-    /** Reading it failed. A thread that was interrupted says nothing of the disk, nor does a process that lacks descriptors. */
+    /** Reading it failed. A thread that was interrupted says nothing of a piece, nor does a disk that is suspended, or a want of descriptors. */
     void unreadable(Piece piece, IOException why) {
-        if (!(why instanceof ClosedChannelException || DiskErrno.lacksDescriptors(why))) {
+        boolean isUnknown = why instanceof ClosedChannelException || why instanceof DiskCalls.Suspended;
+        if (!isUnknown && !DiskErrno.lacksDescriptors(why)) {
             outage.failed(why);
             drop(piece);
         }

@@ -63,6 +63,11 @@ final class OpenPieces {
         }
 
         @Override
+        public int readNow(long offset, ByteBuffer into) {
+            return file.readNow(offset, into);
+        }
+
+        @Override
         public FileDescriptor descriptor() {
             return file.descriptor();
         }

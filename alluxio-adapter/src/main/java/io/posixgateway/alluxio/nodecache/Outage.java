@@ -6,8 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What became of the cache's disk: after a failure nothing is written for a while, then one write tries again. An outage, which lasts until
- * one succeeds, is a line of the log, whatever fails in it. Any thread; never waits.
+ * What became of the cache's disk. After a failure nothing is written for a while, then one write tries again; that outage, which lasts
+ * until one succeeds, is a line of the log, whatever fails in it. While calls are overdue the cache is suspended: it is neither read nor
+ * written. Any thread; never waits.
  */
 final class Outage {
     private static final Logger LOG = LoggerFactory.getLogger(Outage.class);
@@ -18,6 +19,8 @@ final class Outage {
     private final LongAdder faults = new LongAdder();
     private boolean failing;
     private long failedNanos;
+    /** Calls that were not answered in time, nor since. Changed under the monitor. */
+    private volatile int overdue;
 
     Outage(String folder, Clock clock) {
         this.folder = folder;
@@ -26,7 +29,31 @@ final class Outage {
 
     /** False for a while after a failure. */
     synchronized boolean mayWrite() {
-        return !failing || clock.nanos() - failedNanos >= RETRY_NANOS;
+        return overdue == 0 && (!failing || clock.nanos() - failedNanos >= RETRY_NANOS);
+    }
+
+    boolean isSuspended() {
+        return overdue > 0;
+    }
+
+    /** One more call is overdue. */
+    synchronized void suspended() {
+        faults.increment();
+        overdue++;
+        if (overdue == 1) {
+            LOG.warn(
+                    "The data cache in {} is suspended: its disk does not answer. Reads continue from Alluxio until it"
+                            + " does. Look at its disk, or mount without cache_dir",
+                    folder);
+        }
+    }
+
+    /** One of them was answered. */
+    synchronized void resumed() {
+        overdue--;
+        if (overdue == 0) {
+            LOG.info("The data cache in {} is used again: its disk answers", folder);
+        }
     }
 
     synchronized void failed(Throwable why) {

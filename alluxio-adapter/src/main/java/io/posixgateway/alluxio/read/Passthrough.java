@@ -200,10 +200,55 @@ public final class Passthrough {
                 && extent.lengthBytes() <= CacheKey.PIECE_BYTES;
     }
 
-    /** Begins for a node that nobody has open; to be joined. Null: its content is in no file here, or the kernel refuses. */
-    public @Nullable Live start(long node, Extent extent) {
+    /** Would {@link #openCached} open one, as far as is known? Never waits. */
+    public boolean hasCached(Extent extent) {
+        return cache != null
+                && matchesCached(extent)
+                && cache.hasWhole(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());
+    }
+
+    /** The file of the data cache for {@link #start}; null: there is none, or it cannot be opened now. Waits for the disk. */
+    public @Nullable Cached openCached(Extent extent) {
+        WholeFile file =
+                cache == null ? null : cache.openWhole(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());
+        return file == null ? null : new Cached(extent, file);
+    }
+
+    /** A file of the data cache, open for one {@link #start}, and closed if that does not use it. One thread. */
+    public static final class Cached implements AutoCloseable {
+        private final Extent extent;
+        private @Nullable WholeFile file;
+
+        private Cached(Extent extent, WholeFile file) {
+            this.extent = extent;
+            this.file = file;
+        }
+
+        /** Null: it is of another content. */
+        private @Nullable WholeFile take(Extent wanted) {
+            WholeFile taken = extent.equals(wanted) ? file : null;
+            file = taken == null ? file : null;
+            return taken;
+        }
+
+        @Override
+        public void close() {
+            WholeFile left = file;
+            if (left != null) {
+                left.close();
+            }
+        }
+    }
+
+    /**
+     * Begins for a node that nobody has open; to be joined. Null: its content is in no file here, or the kernel refuses.
+     *
+     * @param cached what {@link #openCached} opened for it; null: nothing
+     */
+    public @Nullable Live start(long node, Extent extent, @Nullable Cached cached) {
         Live live = matches(extent) ? startBlock(node, extent) : null;
-        return live == null && matchesCached(extent) ? startCached(node, extent) : live;
+        WholeFile file = live != null || cached == null || !matchesCached(extent) ? null : cached.take(extent);
+        return file == null ? live : startCached(node, extent, file);
     }
 
     private @Nullable Live startBlock(long node, Extent extent) {
@@ -219,16 +264,10 @@ public final class Passthrough {
         return started(node, extent, new BlockBacking(blocks, file), backingId);
     }
 
-    private @Nullable Live startCached(long node, Extent extent) {
+    private @Nullable Live startCached(long node, Extent extent, WholeFile file) {
         BackingFiles backingFiles = cachedFiles;
-        WholeFile file = backingFiles == null || cache == null
-                ? null
-                : cache.openWhole(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());
-        if (backingFiles == null || file == null) {
-            return null;
-        }
-        int backingId = backingFiles.open(file.descriptor());
-        if (backingId <= 0) {
+        int backingId = backingFiles == null ? 0 : backingFiles.open(file.descriptor());
+        if (backingFiles == null || backingId <= 0) {
             file.close();
             rejected(backingId);
             return null;

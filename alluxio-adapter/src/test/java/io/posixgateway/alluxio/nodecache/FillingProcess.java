@@ -89,7 +89,10 @@ final class FillingProcess {
             throw new IOException(folder + " is locked");
         }
         NodeCache cache = NodeCache.of(
-                new SteppedDisk(new LocalDisk(folder)), folder.toString(), ROOM_BYTES, Clock.system(), Runnable::run);
+                new SteppedDisk(new LocalDisk(folder)),
+                new Outage(folder.toString(), Clock.system()),
+                ROOM_BYTES,
+                Runnable::run);
         cache.load();
         Random random = new Random(Long.parseLong(arguments[1]));
         while (true) {

@@ -17,6 +17,16 @@ abstract class ForwardingDisk implements FolderDisk {
     }
 
     @Override
+    public void prepare() throws IOException {
+        disk.prepare();
+    }
+
+    @Override
+    public boolean isSuspended() {
+        return disk.isSuspended();
+    }
+
+    @Override
     public Opened open(String name) throws IOException {
         return disk.open(name);
     }

@@ -61,7 +61,7 @@ class KilledCacheFaultTest {
     }
 
     private static boolean isWhole(NodeCache cache, Piece piece) throws IOException {
-        try (FolderDisk.Opened opened = cache.open(piece, true)) {
+        try (FolderDisk.Opened opened = cache.open(piece)) {
             if (opened == null) {
                 return false;
             }

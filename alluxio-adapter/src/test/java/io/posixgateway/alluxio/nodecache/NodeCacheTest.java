@@ -65,7 +65,7 @@ class NodeCacheTest {
         if (piece == null) {
             return null;
         }
-        try (FolderDisk.Opened opened = cache.open(piece, true)) {
+        try (FolderDisk.Opened opened = cache.open(piece)) {
             if (opened == null) {
                 return null;
             }
@@ -175,14 +175,15 @@ class NodeCacheTest {
     }
 
     @Test
-    void pieceOfAnEarlierProcess_isNotVerifiedWhereNobodyMayWait() {
+    void pieceOfAnEarlierProcess_isVerifiedWhenItIsOpenedFirst() {
         keep(cache, file(1), 0);
+        assertThat(cache.hasVerified(file(1), 0)).isTrue();
         NodeCache next = opened(100 * SMALL);
         Piece piece = Objects.requireNonNull(next.pin(file(1), 0));
 
-        assertThat(next.open(piece, false)).isNull();
-        assertThat(next.open(piece, true)).isNotNull();
-        assertThat(next.open(piece, false)).isNotNull();
+        assertThat(next.hasVerified(file(1), 0)).isFalse();
+        assertThat(next.open(piece)).isNotNull();
+        assertThat(next.hasVerified(file(1), 0)).isTrue();
     }
 
     @Test
@@ -372,7 +373,7 @@ class NodeCacheTest {
         cache = opened(100 * SMALL);
         keep(cache, file(1), 0);
         Piece piece = Objects.requireNonNull(cache.pin(file(1), 0));
-        FolderDisk.Opened one = Objects.requireNonNull(cache.open(piece, true));
+        FolderDisk.Opened one = Objects.requireNonNull(cache.open(piece));
         assertThat(read(cache, file(1), 0)).isNull();
 
         cache.close(piece, one);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.harness.TmpfsFolder;
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.mounted.PlainRequest;
 import io.posixgateway.alluxio.nodecache.CacheFigures;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -12,6 +13,8 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
+import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.wire.Layouts;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -88,7 +91,30 @@ class CachedPassthroughTest {
             try (OpenFile file = mount.open("/f")) {
                 assertThat(isPassedThrough(file)).isTrue();
                 assertThat(figures(mount).pinned()).isEqualTo(1);
-                assertThat(openBelow(above.toRealPath().resolve("cache/pieces")))
+                Path pieces = above.toRealPath().resolve("cache/pieces");
+                Waiting.until("it is closed", PATIENCE, () -> openBelow(pieces) == 0);
+            }
+        }
+    }
+
+    @Test
+    void open_thatMayNotWait_isLeftToOneThatMay_becauseTheDiskMayHang() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster.connect())
+                .with("passthrough", "on")
+                .with("open_trust", "1h")
+                .with("metadata_ttl", "1h")
+                .with("cache_dir", above.resolve("cache").toString())
+                .passingThrough()
+                .readOnly()
+                .open()) {
+            cached(mount, 1);
+            long node = mount.lookup("/f").id();
+            assertThat(mount.fileSystem().open(new PlainRequest(false), node, 0, new OpenReply()))
+                    .isEqualTo(FileSystem.WOULD_WAIT);
+            try (OpenFile open = mount.open("/f")) {
+                assertThat(isPassedThrough(open)).isTrue();
+                assertThat(mount.fileSystem().open(new PlainRequest(false), node, 0, new OpenReply()))
+                        .as("no file is to be opened")
                         .isZero();
             }
         }
