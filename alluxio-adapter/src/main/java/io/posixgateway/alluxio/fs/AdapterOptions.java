@@ -397,15 +397,16 @@ public record AdapterOptions(
     /**
      * Opens the folder of the data cache; null: there is none.
      *
+     * @param folders of the process
      * @param goesOn the volume was served before, which goes on without a folder that cannot be used
      * @throws StoreException EINVAL: it cannot be used; the message says why, and what to do
      */
-    CacheFolders.@Nullable Shared openCache(Clock clock, boolean goesOn) throws StoreException {
+    CacheFolders.@Nullable Shared openCache(CacheFolders folders, boolean goesOn) throws StoreException {
         if (cacheFolder == null) {
             return null;
         }
         try {
-            return CacheFolders.open(cacheFolder, cacheFolderBytes, clock, goesOn);
+            return folders.open(cacheFolder, cacheFolderBytes, goesOn);
         } catch (IOException e) {
             throw new StoreException(Errno.EINVAL, "The data cache cannot be used: " + e.getMessage(), e);
         }

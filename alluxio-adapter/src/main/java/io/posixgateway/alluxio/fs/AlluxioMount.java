@@ -60,8 +60,9 @@ public final class AlluxioMount {
      * What the volumes of a process have in common.
      *
      * @param cache memory of what they know of files
+     * @param dataCaches folders of data caches
      */
-    public record Shared(Clock clock, CacheBudget cache) {
+    public record Shared(Clock clock, CacheBudget cache, CacheFolders dataCaches) {
         /** This part of the heap may hold cached metadata: the rest is for requests, Alluxio's client and the collector. */
         private static final int HEAP_PART = 2;
 
@@ -75,7 +76,8 @@ public final class AlluxioMount {
                     new LinkedBlockingQueue<>(),
                     work -> new UnpinnedThread(work, "cache-budget"));
             balancer.allowCoreThreadTimeOut(true);
-            return new Shared(clock, new CacheBudget(Runtime.getRuntime().maxMemory() / HEAP_PART, balancer));
+            CacheBudget budget = new CacheBudget(Runtime.getRuntime().maxMemory() / HEAP_PART, balancer);
+            return new Shared(clock, budget, new CacheFolders(clock));
         }
     }
 
@@ -146,7 +148,7 @@ public final class AlluxioMount {
                 kept.rootIs(rootId);
             }
             VolumeContext.Place place =
-                    new VolumeContext.Place(store, path, rootId, options.openCache(shared.clock(), goesOn));
+                    new VolumeContext.Place(store, path, rootId, options.openCache(shared.dataCaches(), goesOn));
             return open(place, alluxio, options, kept, shared);
         } catch (StoreException e) {
             store.close();

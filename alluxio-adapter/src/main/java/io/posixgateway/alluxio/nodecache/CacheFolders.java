@@ -18,9 +18,15 @@ import org.slf4j.LoggerFactory;
 /** The cache folders of this process, each open once and shared by its volumes. Any thread. */
 public final class CacheFolders {
     private static final Logger LOG = LoggerFactory.getLogger(CacheFolders.class);
-    private static final Map<Path, Shared> OPEN = new HashMap<>();
 
-    private CacheFolders() {}
+    private final Clock clock;
+    private final OpenPieces openPieces = OpenPieces.ofProcess();
+    /** Guarded by itself. */
+    private final Map<Path, Shared> open = new HashMap<>();
+
+    public CacheFolders(Clock clock) {
+        this.clock = clock;
+    }
 
     /**
      * Opens a folder for one more volume, which closes it. Of several sizes the largest counts. Where another process has the folder, such
@@ -31,14 +37,14 @@ public final class CacheFolders {
      * @param goesOn the volume was served before: a folder that cannot be used now is left out until it can, with a line of the log
      * @throws IOException the folder cannot be used; says why, and what to do
      */
-    public static Shared open(Path folder, long limitBytes, Clock clock, boolean goesOn) throws IOException {
-        return open(folder, limitBytes, clock, goesOn, new LocalDisk(folder));
+    public Shared open(Path folder, long limitBytes, boolean goesOn) throws IOException {
+        return open(folder, limitBytes, goesOn, new LocalDisk(folder));
     }
 
-    static Shared open(Path folder, long limitBytes, Clock clock, boolean goesOn, FolderDisk disk) throws IOException {
+    Shared open(Path folder, long limitBytes, boolean goesOn, FolderDisk disk) throws IOException {
         Shared shared;
-        synchronized (OPEN) {
-            shared = OPEN.computeIfAbsent(folder, path -> new Shared(path, limitBytes, clock, disk));
+        synchronized (open) {
+            shared = open.computeIfAbsent(folder, path -> new Shared(path, limitBytes, disk));
             shared.users++;
         }
         boolean opened = false;
@@ -55,12 +61,11 @@ public final class CacheFolders {
     }
 
     /** A folder that volumes share. Its disk is asked by its writer, as long as it is not loaded, and by {@link DiskCalls}. */
-    public static final class Shared implements CacheVolume.Host {
+    public final class Shared implements CacheVolume.Host {
         private static final long RETRY_NANOS = 5_000_000_000L;
         private static final long CLOSE_NANOS = 2_000_000_000L;
 
         private final Path folder;
-        private final Clock clock;
         private final FolderDisk disk;
         private final ThreadPoolExecutor writer;
         private final NodeCache cache;
@@ -74,9 +79,8 @@ public final class CacheFolders {
         private @Nullable IOException refusal;
         private boolean reported;
 
-        private Shared(Path folder, long limitBytes, Clock clock, FolderDisk disk) {
+        private Shared(Path folder, long limitBytes, FolderDisk disk) {
             this.folder = folder;
-            this.clock = clock;
             this.triedNanos = clock.nanos() - RETRY_NANOS;
             writer = new ThreadPoolExecutor(
                     1,
@@ -88,7 +92,7 @@ public final class CacheFolders {
             writer.allowCoreThreadTimeOut(true);
             Outage outage = new Outage(folder.toString(), clock);
             this.disk = new TimedDisk(disk, new DiskCalls(outage, clock));
-            cache = NodeCache.of(this.disk, outage, limitBytes, this::later);
+            cache = NodeCache.of(this.disk, outage, limitBytes, openPieces, this::later);
         }
 
         @Override
@@ -222,12 +226,12 @@ public final class CacheFolders {
         /** One volume less; what is being written is written, if that does not take long. */
         @Override
         public void close() {
-            synchronized (OPEN) {
+            synchronized (open) {
                 users--;
                 if (users > 0) {
                     return;
                 }
-                OPEN.remove(folder);
+                open.remove(folder);
             }
             later(this::release); // behind what is being written
             writer.shutdown();

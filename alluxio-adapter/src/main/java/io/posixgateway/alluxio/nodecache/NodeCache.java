@@ -74,9 +74,9 @@ final class NodeCache {
         this.background = background;
     }
 
-    static NodeCache of(FolderDisk disk, Outage outage, long limitBytes, Executor background) {
+    static NodeCache of(FolderDisk disk, Outage outage, long limitBytes, OpenPieces openPieces, Executor background) {
         int heapPieces = (int) Math.min(1 << 22, Runtime.getRuntime().maxMemory() / 8 / 128);
-        return new NodeCache(disk, outage, limitBytes, heapPieces, OpenPieces.OF_PROCESS, background);
+        return new NodeCache(disk, outage, limitBytes, heapPieces, openPieces, background);
     }
 
     /** Finds out what an earlier process left. To be called before all else, again only where it threw. */

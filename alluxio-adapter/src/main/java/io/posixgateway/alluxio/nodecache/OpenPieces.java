@@ -14,14 +14,16 @@ final class OpenPieces {
     /** That part of the process's descriptors. */
     private static final int PART = 4;
 
-    /** Of all caches of this process. */
-    static final OpenPieces OF_PROCESS = new OpenPieces(descriptors(Path.of("/proc/self/limits")) / PART);
-
     private final int most;
     private final AtomicInteger open = new AtomicInteger();
 
     OpenPieces(int most) {
         this.most = most;
+    }
+
+    /** Of all caches of this process. */
+    static OpenPieces ofProcess() {
+        return new OpenPieces(descriptors(Path.of("/proc/self/limits")) / PART);
     }
 
     /** How many a process may have; as few as is usual where that is not known. */

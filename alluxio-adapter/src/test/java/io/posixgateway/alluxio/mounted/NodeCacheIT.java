@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.posixgateway.alluxio.fs.AlluxioFileSystem;
+import io.posixgateway.alluxio.fs.AlluxioMount;
 import io.posixgateway.alluxio.harness.TmpfsFolder;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.nodecache.CacheFigures;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.conformance.MountedFileSystem;
 import io.posixgateway.fuse.session.SessionOptions.TransportChoice;
+import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -45,6 +47,7 @@ class NodeCacheIT {
     private Path above = Path.of("");
 
     private final byte[] content = new byte[BYTES];
+    private final AlluxioMount.Shared process = AlluxioMount.Shared.ofOne(Clock.system());
     private final byte[] changed = new byte[BYTES];
     private String folder;
     private MountedFileSystem writable;
@@ -68,7 +71,7 @@ class NodeCacheIT {
         options.put("short_circuit", "off");
         options.put("open_trust", "0");
         options.put("cache_dir", above.resolve("cache").toString());
-        return SharedAlluxio.open(folder, options);
+        return AlluxioMount.open(SharedAlluxio.at(folder), SharedAlluxio.options(options), process);
     }
 
     private static CacheFigures figures(AlluxioFileSystem fs) {

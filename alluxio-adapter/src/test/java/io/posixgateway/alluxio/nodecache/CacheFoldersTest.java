@@ -20,13 +20,14 @@ class CacheFoldersTest {
     private Path above = Path.of("");
 
     private final ManualClock clock = new ManualClock();
+    private final CacheFolders folders = new CacheFolders(clock);
 
     @Test
     void volumesOfAProcessShareAFolder_whoseLargestSizeCounts() throws IOException {
         Path folder = above.resolve("cache");
         Path link = Files.createSymbolicLink(above.resolve("link"), above);
-        try (CacheFolders.Shared one = CacheFolders.open(folder, 10, clock, false)) {
-            try (CacheFolders.Shared other = CacheFolders.open(link.toRealPath().resolve("cache"), 20, clock, false)) {
+        try (CacheFolders.Shared one = folders.open(folder, 10, false)) {
+            try (CacheFolders.Shared other = folders.open(link.toRealPath().resolve("cache"), 20, false)) {
                 assertThat(other).isSameAs(one);
                 assertThat(one.isReady(false)).isTrue();
             }
@@ -37,10 +38,21 @@ class CacheFoldersTest {
     }
 
     @Test
+    void otherSharedObject_sharesNothing() throws IOException {
+        Path folder = above.resolve("cache");
+        CacheFolders others = new CacheFolders(clock);
+        try (CacheFolders.Shared one = folders.open(folder, 10, false);
+                CacheFolders.Shared other = others.open(folder, 10, false)) {
+            assertThat(one.isReady(true)).isTrue();
+            assertThat(other.isReady(true)).as("as if another process had it").isFalse();
+        }
+    }
+
+    @Test
     void folderOfAnotherProcess_isUsedWhenThatEnds() throws IOException {
         Path folder = Files.createDirectory(above.resolve("cache"));
         CacheFolder lock = Objects.requireNonNull(CacheFolder.tryLock(folder));
-        try (CacheFolders.Shared shared = CacheFolders.open(folder, 10, clock, false)) {
+        try (CacheFolders.Shared shared = folders.open(folder, 10, false)) {
             assertThat(shared.isReady(true)).isFalse();
             lock.close();
             assertThat(shared.isReady(true)).as("not tried each time").isFalse();
@@ -56,8 +68,8 @@ class CacheFoldersTest {
         Path folder = Files.createDirectory(above.resolve("cache"));
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
         Path disk = Files.writeString(above.resolve("disk"), "is not mounted here");
-        try (CacheFolders.Shared shared = CacheFolders.open(folder, 10, clock, true);
-                CacheFolders.Shared missing = CacheFolders.open(disk.resolve("cache"), 10, clock, true)) {
+        try (CacheFolders.Shared shared = folders.open(folder, 10, true);
+                CacheFolders.Shared missing = folders.open(disk.resolve("cache"), 10, true)) {
             assertThat(shared.isReady(true) || missing.isReady(true)).isFalse();
             Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx------"));
             Files.delete(disk);
@@ -76,7 +88,7 @@ class CacheFoldersTest {
                 new RandomAccessFile(folder.resolve(CacheIndex.FILE).toFile(), "rw")) {
             index.setLength(3L << 30); // more than can be mapped
         }
-        try (CacheFolders.Shared shared = CacheFolders.open(folder, 10, clock, false)) {
+        try (CacheFolders.Shared shared = folders.open(folder, 10, false)) {
             assertThat(shared.isReady(true)).isFalse();
             assertThat(CacheFolder.tryLock(folder)).isNotNull();
         }
@@ -94,7 +106,6 @@ class CacheFoldersTest {
         Path folder = Files.createDirectory(above.resolve("cache"));
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
 
-        assertThatThrownBy(() -> CacheFolders.open(folder, 10, clock, false))
-                .hasMessageContaining("writable by others");
+        assertThatThrownBy(() -> folders.open(folder, 10, false)).hasMessageContaining("writable by others");
     }
 }

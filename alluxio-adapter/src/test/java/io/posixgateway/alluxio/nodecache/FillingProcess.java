@@ -92,6 +92,7 @@ final class FillingProcess {
                 new SteppedDisk(new LocalDisk(folder)),
                 new Outage(folder.toString(), Clock.system()),
                 ROOM_BYTES,
+                OpenPieces.ofProcess(),
                 Runnable::run);
         cache.load();
         Random random = new Random(Long.parseLong(arguments[1]));

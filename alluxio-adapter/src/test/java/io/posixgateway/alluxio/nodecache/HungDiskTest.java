@@ -26,6 +26,7 @@ class HungDiskTest {
     private Path above = Path.of("");
 
     private final ManualClock clock = new ManualClock();
+    private final CacheFolders folders = new CacheFolders(clock);
     private final byte[] content = new byte[SMALL];
     private HangingDisk disk;
     private CacheFolders.Shared shared;
@@ -46,7 +47,7 @@ class HungDiskTest {
     }
 
     private CacheFolders.Shared opened() throws Exception {
-        return CacheFolders.open(above.resolve("cache"), 1 << 20, clock, true, disk);
+        return folders.open(above.resolve("cache"), 1 << 20, true, disk);
     }
 
     /** Without a limit. */

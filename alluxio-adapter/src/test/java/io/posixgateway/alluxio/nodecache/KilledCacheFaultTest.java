@@ -85,7 +85,7 @@ class KilledCacheFaultTest {
         for (int kill = 0; kill < KILLS; kill++) {
             fillUntilKilled(folder, kill);
             try (CacheFolders.Shared next =
-                    CacheFolders.open(folder, FillingProcess.ROOM_BYTES, Clock.system(), false)) {
+                    new CacheFolders(Clock.system()).open(folder, FillingProcess.ROOM_BYTES, false)) {
                 assertThat(next.isReady(false)).isTrue();
                 int whole = checkAll(next.cache());
                 assertThat(whole).isPositive().isEqualTo(next.cache().size());

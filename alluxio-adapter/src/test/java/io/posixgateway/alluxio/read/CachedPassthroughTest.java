@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.read;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.fs.AlluxioMount;
 import io.posixgateway.alluxio.harness.TmpfsFolder;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.mounted.PlainRequest;
@@ -34,9 +35,11 @@ class CachedPassthroughTest {
     private Path above = Path.of("");
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private final AlluxioMount.Shared process = AlluxioMount.Shared.ofOne(cluster.clock());
 
     private MemoryMount.Builder mount() {
         return MemoryMount.of(cluster.connect())
+                .beside(process)
                 .with("passthrough", "on")
                 .with("open_trust", "0")
                 .with("cache_dir", above.resolve("cache").toString())

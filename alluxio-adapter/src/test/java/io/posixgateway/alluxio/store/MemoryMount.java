@@ -51,6 +51,7 @@ public final class MemoryMount implements AutoCloseable {
         private boolean readOnly;
         private Runnable left = () -> {};
         private Clock clock;
+        private AlluxioMount.@Nullable Shared shared;
 
         private Builder(MemoryStore store) {
             this.store = store;
@@ -87,6 +88,12 @@ public final class MemoryMount implements AutoCloseable {
             return this;
         }
 
+        /** Beside others of one process. */
+        public Builder beside(AlluxioMount.Shared others) {
+            shared = others;
+            return by(others.clock());
+        }
+
         /** What happens once there is a copy of what the earlier process kept. */
         public Builder afterLeaving(Runnable act) {
             left = act;
@@ -115,7 +122,11 @@ public final class MemoryMount implements AutoCloseable {
         }
 
         private AlluxioFileSystem opened(Path folder) throws StoreException {
-            return AlluxioMount.open(StoreParts.metered(store, clock), path, options(folder), clock);
+            return AlluxioMount.open(
+                    StoreParts.metered(store, clock),
+                    path,
+                    options(folder),
+                    shared == null ? AlluxioMount.Shared.ofOne(clock) : shared);
         }
 
         private AdapterOptions options(Path folder) {
