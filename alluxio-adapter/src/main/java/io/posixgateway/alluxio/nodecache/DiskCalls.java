@@ -32,7 +32,7 @@ final class DiskCalls {
     /** A change with its sync, of a disk that is busy. */
     static final long CHANGE_NANOS = 30_000_000_000L;
 
-    private static final int MAX_THREADS = 8;
+    static final int MAX_THREADS = 8;
     private static final int BUFFER_BYTES = 1 << 20;
 
     private final Outage outage;
