@@ -1,7 +1,10 @@
 // Gives a folder and all that lies in it to a user, who alone may then use it, or with "shown"
-// change it while others look: own USER-ID FOLDER [shown]. For the gateway's folders, which the
-// kubelet makes for root, and in which another user's files lie when the gateway ran as that one
-// before.
+// change it while others look: own USER-ID FOLDER [shown|top|if-possible]. For the gateway's folders,
+// which the kubelet makes for root, and in which another user's files lie when the gateway ran as
+// that one before. With "top", what lies in it is not looked at where the folder itself is the user's:
+// for a gateway that runs as root, whose files are then root's. With "if-possible", for the data
+// cache, neither, as there may be a million files; and a disk that fails is left to the gateway, which
+// can do without.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -121,7 +124,7 @@ static int give(int at, const char *name, const struct stat *entry, int depth) {
     return result;
 }
 
-static int give_all(const char *path, mode_t mode) {
+static int give_all(const char *path, mode_t mode, int looks_inside) {
     struct stat top;
     if (lstat(path, &top) != 0) {
         return report(path);
@@ -131,7 +134,8 @@ static int give_all(const char *path, mode_t mode) {
         return -1;
     }
     device = top.st_dev;
-    int others = top.st_gid != user || look(AT_FDCWD, path, &top, 0) != 0;
+    int others = top.st_uid != user || top.st_gid != user ||
+                 (looks_inside && look(AT_FDCWD, path, &top, 0) != 0);
     if (others && give(AT_FDCWD, path, &top, 0) != 0) {
         return -1;
     }
@@ -144,11 +148,14 @@ static int give_all(const char *path, mode_t mode) {
 int main(int argc, char **argv) {
     char *end = NULL;
     int shown = argc == 4 && strcmp(argv[3], "shown") == 0;
-    unsigned long number = argc == 3 || shown ? strtoul(argv[1], &end, 10) : 0;
+    int lenient = argc == 4 && strcmp(argv[3], "if-possible") == 0;
+    int shallow = lenient || (argc == 4 && strcmp(argv[3], "top") == 0);
+    unsigned long number = argc == 3 || shown || shallow ? strtoul(argv[1], &end, 10) : 0;
     if (end == NULL || end == argv[1] || *end != '\0' || number > 0xfffffffeUL) {
-        fputs("own: give a numeric user id, a folder, and optionally: shown\n", stderr);
+        fputs("own: give a numeric user id, a folder, and optionally: shown, top or if-possible\n",
+              stderr);
         return 2;
     }
     user = (uid_t)number;
-    return give_all(argv[2], shown ? 0755 : 0700) == 0 ? 0 : 1;
+    return give_all(argv[2], shown ? 0755 : 0700, !shallow) == 0 || lenient ? 0 : 1;
 }

@@ -331,6 +331,38 @@ DASHBOARDS = [
             ],
             [
                 (
+                    "Data cache hits",
+                    "Fraction of the reads of data from elsewhere that the node's data cache served.",
+                    "percentunit",
+                    [
+                        (
+                            rate("posix_gateway_data_cache_hits_total")
+                            + " / ("
+                            + rate("posix_gateway_data_cache_hits_total")
+                            + " + "
+                            + rate("posix_gateway_data_cache_misses_total")
+                            + " > 0)",
+                            "{{node}} {{volume}}",
+                        )
+                    ],
+                ),
+                (
+                    "Data cache",
+                    "Size, and its limit; 1 while its disk does not answer; failures of the disk.",
+                    "short",
+                    [
+                        (f"max by (node) (posix_gateway_data_cache_bytes{{{VOLUME}}})", "bytes {{node}}"),
+                        (f"max by (node) (posix_gateway_data_cache_limit_bytes{{{VOLUME}}})", "limit {{node}}"),
+                        (f"max by (node) (posix_gateway_data_cache_suspended{{{VOLUME}}})", "suspended {{node}}"),
+                        (
+                            f"max by (node) (rate(posix_gateway_data_cache_faults_total{{{VOLUME}}}{RATE}))",
+                            "failures per second {{node}}",
+                        ),
+                    ],
+                ),
+            ],
+            [
+                (
                     "Evictions",
                     "Entries evicted to make room for others.",
                     "ops",

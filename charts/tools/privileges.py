@@ -15,7 +15,7 @@ import yaml
 BEGIN, END = "<!-- privileges: begin -->", "<!-- privileges: end -->"
 # The first values make every container there can be; the second show what an option adds to the gateway.
 RENDERED = {
-    "": ["node.gateway.bypass=true", "sidecars.enabled=true"],
+    "": ["node.gateway.bypass=true", "node.gateway.dataCache.hostPath=/mnt/nvme0/cache", "sidecars.enabled=true"],
     "with `node.gateway.uringProfile`": ["node.gateway.uringProfile=true"],
     "with `node.gateway.passthrough`": ["node.gateway.passthrough=true"],
 }

@@ -166,6 +166,12 @@ said here. Takes (list . name port resources).
     {{- with $gateway.spoolFree }}
     - --spool-free={{ . }}
     {{- end }}
+    {{- if $gateway.dataCache.hostPath }}
+    - --cache-dir=/cache
+    {{- end }}
+    {{- with $gateway.dataCache.size }}
+    - --cache-dir-size={{ . }}
+    {{- end }}
     {{- with $gateway.maxBytesPerSecond }}
     - --max-bytes-per-second={{ . }}
     {{- end }}
@@ -222,6 +228,10 @@ said here. Takes (list . name port resources).
       readOnly: true
     - name: spool
       mountPath: /spool
+    {{- if $gateway.dataCache.hostPath }}
+    - name: cache
+      mountPath: /cache
+    {{- end }}
     {{- if $gateway.bypass }}
     - name: bypass
       mountPath: /bypass
