@@ -3,7 +3,7 @@ package io.posixgateway.alluxio.nodecache;
 /**
  * The ghost queue of {@link S3Fifo}: which pieces were evicted last, without them. As the paper proposes, it is a hash table of
  * fingerprints with the time of each eviction, counted in evictions, and an entry ends by its age; an entry that finds no free place takes
- * the oldest of a few. Guarded by the cache's monitor.
+ * the oldest of a few. Guarded by the table's monitor.
  */
 final class GhostTable {
     private static final int WAYS = 4;

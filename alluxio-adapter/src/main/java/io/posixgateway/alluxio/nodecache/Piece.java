@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An entry of the cache: a part of one version of a file. Equal to another one of the same part. There are up to a million, so it is small.
- * What changes is guarded by the cache's monitor, unless it is volatile.
+ * What changes is guarded by the table's monitor, unless it is volatile.
  */
 final class Piece {
     /** Accesses beyond it are not counted. */

@@ -2,7 +2,7 @@ package io.posixgateway.alluxio.nodecache;
 
 import org.jspecify.annotations.Nullable;
 
-/** A FIFO queue of pieces that counts their bytes; a piece is in one at most. Guarded by the cache's monitor. */
+/** A FIFO queue of pieces that counts their bytes; a piece is in one at most. Guarded by the table's monitor. */
 final class PieceQueue {
     private @Nullable Piece first;
     private @Nullable Piece last;

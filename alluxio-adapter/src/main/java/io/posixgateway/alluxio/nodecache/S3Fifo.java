@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * newcomer advances the hand of main by one piece. Newcomers are ghosts that return, and one of {@link #AGING} pieces that leave the small
  * queue, so that main follows a change to other data, too. And while main has room, new pieces fill it.
  *
- * <p>Open pieces are not evicted, and count. Guarded by the cache's monitor.
+ * <p>Open pieces are not evicted, and count. Guarded by the table's monitor.
  */
 final class S3Fifo {
     static final int AGING = 4;
