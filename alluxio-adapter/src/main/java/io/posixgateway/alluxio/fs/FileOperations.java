@@ -48,22 +48,27 @@ final class FileOperations {
             return FileSystem.WOULD_WAIT;
         }
         int refused = volume.dirtyFiles.has(inode) ? keepWritten(inode, reply) : check(request, inode, writes, reply);
-        if (refused != 0) {
-            return refused;
+        if (refused == 0) {
+            refused = writes ? startWriting(inode, reply) : startReading(request, inode, reply);
         }
-        if (writes) {
-            volume.startWriting(inode);
-            register(inode, reply);
-        } else {
-            boolean isCached = startsCached(inode);
-            if (isCached && !request.mayWait()) {
-                return FileSystem.WOULD_WAIT;
-            }
-            if (!registerReader(inode, reply, isCached)) {
-                throw volume.turnAway(inode);
-            }
+        return refused == 0 ? begin(request, inode, reply.handle, cut) : refused;
+    }
+
+    private int startWriting(Inode inode, OpenReply reply) throws StoreException {
+        volume.startWriting(inode);
+        register(inode, reply);
+        return 0;
+    }
+
+    private int startReading(Request request, Inode inode, OpenReply reply) throws StoreException {
+        boolean isCached = startsCached(inode);
+        if (isCached && !request.mayWait()) {
+            return FileSystem.WOULD_WAIT;
         }
-        return begin(request, inode, reply.handle, cut);
+        if (!registerReader(inode, reply, isCached)) {
+            throw volume.turnAway(inode);
+        }
+        return 0;
     }
 
     /** What is written is in the pages first: to drop them would lose what is under way. Not what could not be committed. */
