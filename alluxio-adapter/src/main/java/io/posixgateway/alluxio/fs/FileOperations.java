@@ -186,7 +186,7 @@ final class FileOperations {
 
     /** Is the kernel to read the node by itself from here on, in a file of the data cache, which is to be opened? A hint. */
     private boolean startsCached(Inode inode) {
-        FileReader.Extent extent = inode.handles() == 0 ? passable(inode) : null;
+        FileReader.Extent extent = volume.passthrough.passesCached() && inode.handles() == 0 ? passable(inode) : null;
         return extent != null && volume.passthrough.hasCached(extent);
     }
 

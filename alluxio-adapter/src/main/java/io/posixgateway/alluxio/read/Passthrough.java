@@ -200,6 +200,11 @@ public final class Passthrough {
                 && extent.lengthBytes() <= CacheKey.PIECE_BYTES;
     }
 
+    /** May files of the data cache be passed through at all? */
+    public boolean passesCached() {
+        return cachedFiles != null;
+    }
+
     /** Would {@link #openCached} open one, as far as is known? Never waits. */
     public boolean hasCached(Extent extent) {
         return cache != null
