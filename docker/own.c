@@ -145,17 +145,25 @@ static int give_all(const char *path, mode_t mode, int looks_inside) {
     return chmod(path, mode) == 0 ? 0 : report(path);
 }
 
+// Of its options: 0, or -1 if there is no such one.
+static int read_option(const char *option, int *shown, int *shallow, int *lenient) {
+    *shown = strcmp(option, "shown") == 0;
+    *lenient = strcmp(option, "if-possible") == 0;
+    *shallow = *lenient || strcmp(option, "top") == 0;
+    return *shown || *shallow ? 0 : -1;
+}
+
 int main(int argc, char **argv) {
     char *end = NULL;
-    int shown = argc == 4 && strcmp(argv[3], "shown") == 0;
-    int lenient = argc == 4 && strcmp(argv[3], "if-possible") == 0;
-    int shallow = lenient || (argc == 4 && strcmp(argv[3], "top") == 0);
-    unsigned long number = argc == 3 || shown || shallow ? strtoul(argv[1], &end, 10) : 0;
+    int shown = 0, shallow = 0, lenient = 0;
+    int known = argc == 3 || (argc == 4 && read_option(argv[3], &shown, &shallow, &lenient) == 0);
+    unsigned long number = known ? strtoul(argv[1], &end, 10) : 0;
     if (end == NULL || end == argv[1] || *end != '\0' || number > 0xfffffffeUL) {
         fputs("own: give a numeric user id, a folder, and optionally: shown, top or if-possible\n",
               stderr);
         return 2;
     }
     user = (uid_t)number;
-    return give_all(argv[2], shown ? 0755 : 0700, !shallow) == 0 || lenient ? 0 : 1;
+    int result = give_all(argv[2], shown ? 0755 : 0700, !shallow);
+    return result == 0 || lenient ? 0 : 1;
 }
