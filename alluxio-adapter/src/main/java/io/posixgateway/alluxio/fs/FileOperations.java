@@ -252,7 +252,7 @@ final class FileOperations {
     }
 
     static FileReader.Extent extent(Attr attr) {
-        return new FileReader.Extent(attr.fileId(), attr.lengthBytes(), attr.blockBytes(), attr.storedMillis());
+        return new FileReader.Extent(attr.fileId(), attr.lengthBytes(), attr.blockBytes(), attr.version());
     }
 
     /** A handle whose open failed at last. */

@@ -173,11 +173,6 @@ public final class Attr {
                 createdSeconds);
     }
 
-    /** When the content was changed last, as Alluxio has it, whatever time a program has set. */
-    public long storedMillis() {
-        return modifiedMillis;
-    }
-
     /** Of the last change of the content, as stat(2) shows it. */
     public long modifiedSeconds() {
         return extra == null ? Math.floorDiv(modifiedMillis, 1000L) : extra.modifiedSeconds;
@@ -259,10 +254,19 @@ public final class Attr {
     /** A number that other content of the same file does not have, as far as can be seen. */
     public long contentNumber() {
         long number = fileId;
-        for (long part : new long[] {lengthBytes(), modifiedMillis, kind.complete ? 1 : 0}) {
-            number = (number ^ (number >>> 29)) * 0x9E3779B97F4A7C15L + part;
+        for (long part : new long[] {lengthBytes(), version(), kind.complete ? 1 : 0}) {
+            number = mixed(number) + part;
         }
         return number;
+    }
+
+    /** Of times in Alluxio: a number that neither other content of the file has, nor another file of its id that was made at another time. */
+    public long version() {
+        return mixed(modifiedMillis) + createdSeconds;
+    }
+
+    private static long mixed(long number) {
+        return (number ^ (number >>> 29)) * 0x9E3779B97F4A7C15L;
     }
 
     /** Is the content of a file the same as in the other attributes, as far as can be seen? */

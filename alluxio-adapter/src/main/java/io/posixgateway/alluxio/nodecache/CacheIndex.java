@@ -150,7 +150,7 @@ final class CacheIndex {
         for (Piece piece : pieces) {
             CacheKey file = piece.file;
             payload.putLong(file.tenant().id()).putLong(file.fileId());
-            payload.putLong(file.lengthBytes()).putLong(file.modifiedMillis());
+            payload.putLong(file.lengthBytes()).putLong(file.version());
             payload.putInt(piece.index).putInt(piece.crc);
         }
         return frame(kind, payload.flip());

@@ -1,14 +1,14 @@
 package io.posixgateway.alluxio.nodecache;
 
 /**
- * One version of one file. Alluxio never uses a file id again, and a changed file gets another id, length or time of modification; so
- * what is found by a key is what Alluxio would send for it.
+ * One version of one file. A changed file gets another id, length or time of modification; and where an id names another file, as in an
+ * Alluxio restored from a backup, that was made at another time. So what is found by a key is what Alluxio would send for it.
  *
  * @param tenant who may find it; names the cluster, too
  * @param fileId Alluxio's
- * @param modifiedMillis in Alluxio, not as a program has set it
+ * @param version see {@link io.posixgateway.alluxio.meta.Attr#version}
  */
-public record CacheKey(Tenant tenant, long fileId, long lengthBytes, long modifiedMillis) {
+public record CacheKey(Tenant tenant, long fileId, long lengthBytes, long version) {
     /** All pieces have this length, but the last one of a file. */
     public static final int PIECE_BYTES = 4 << 20;
 
@@ -30,7 +30,7 @@ public record CacheKey(Tenant tenant, long fileId, long lengthBytes, long modifi
     long hash(int piece) {
         long hash = mix(tenant.id() ^ fileId);
         hash = mix(hash ^ lengthBytes);
-        hash = mix(hash ^ modifiedMillis);
+        hash = mix(hash ^ version);
         return mix(hash ^ piece);
     }
 

@@ -88,18 +88,18 @@ public final class CacheVolume implements AutoCloseable {
      *
      * @param mayWait false: null, too, where Alluxio or the disk would have to be asked first
      */
-    public @Nullable CachedFile open(long fileId, long lengthBytes, long modifiedMillis, boolean mayWait) {
-        CacheKey key = key(fileId, lengthBytes, modifiedMillis, mayWait);
+    public @Nullable CachedFile open(long fileId, long lengthBytes, long version, boolean mayWait) {
+        CacheKey key = key(fileId, lengthBytes, version, mayWait);
         return key == null ? null : begun(new CachedFile(this, key));
     }
 
     /** Would {@link #openWhole} open one, as far as is known? Never waits. */
-    public boolean hasWhole(long fileId, long lengthBytes, long modifiedMillis) {
-        return wholeKey(fileId, lengthBytes, modifiedMillis) != null;
+    public boolean hasWhole(long fileId, long lengthBytes, long version) {
+        return wholeKey(fileId, lengthBytes, version) != null;
     }
 
-    private @Nullable CacheKey wholeKey(long fileId, long lengthBytes, long modifiedMillis) {
-        CacheKey key = key(fileId, lengthBytes, modifiedMillis, false);
+    private @Nullable CacheKey wholeKey(long fileId, long lengthBytes, long version) {
+        CacheKey key = key(fileId, lengthBytes, version, false);
         boolean has = key != null && key.pieces() == 1 && !cache().isSuspended() && cache().hasVerified(key, 0);
         return has ? key : null;
     }
@@ -108,8 +108,8 @@ public final class CacheVolume implements AutoCloseable {
      * Opens a version of a file that is one file of the cache; null: it is none, or it is not verified yet, or cannot be opened now. Waits
      * for the disk.
      */
-    public @Nullable WholeFile openWhole(long fileId, long lengthBytes, long modifiedMillis) {
-        CacheKey key = wholeKey(fileId, lengthBytes, modifiedMillis);
+    public @Nullable WholeFile openWhole(long fileId, long lengthBytes, long version) {
+        CacheKey key = wholeKey(fileId, lengthBytes, version);
         Piece piece = key == null ? null : cache().pin(key, 0);
         if (piece == null) {
             return null;
@@ -145,12 +145,12 @@ public final class CacheVolume implements AutoCloseable {
     }
 
     /** Is all of this version of a file here? Never waits. */
-    public boolean hasAll(long fileId, long lengthBytes, long modifiedMillis) {
-        CacheKey key = key(fileId, lengthBytes, modifiedMillis, false);
+    public boolean hasAll(long fileId, long lengthBytes, long version) {
+        CacheKey key = key(fileId, lengthBytes, version, false);
         return key != null && IntStream.range(0, key.pieces()).allMatch(index -> cache().has(key, index));
     }
 
-    private @Nullable CacheKey key(long fileId, long lengthBytes, long modifiedMillis, boolean mayWait) {
+    private @Nullable CacheKey key(long fileId, long lengthBytes, long version, boolean mayWait) {
         if (!folder.isReady(mayWait)) {
             return null;
         }
@@ -158,7 +158,7 @@ public final class CacheVolume implements AutoCloseable {
         if (known == null && mayWait) {
             known = ask();
         }
-        CacheKey key = known == null ? null : new CacheKey(known, fileId, lengthBytes, modifiedMillis);
+        CacheKey key = known == null ? null : new CacheKey(known, fileId, lengthBytes, version);
         return key != null && key.isCacheable() ? key : null;
     }
 

@@ -58,8 +58,12 @@ public final class FileReader implements AutoCloseable {
         this.counters = counters;
     }
 
-    /** Which version of which file, and how it is cut. */
-    public record Extent(long fileId, long lengthBytes, long blockBytes, long modifiedMillis) {
+    /**
+     * Which version of which file, and how it is cut.
+     *
+     * @param version see {@link io.posixgateway.alluxio.meta.Attr#version}
+     */
+    public record Extent(long fileId, long lengthBytes, long blockBytes, long version) {
         /** The block it begins with. */
         public long firstBlock() {
             return fileId >>> SEQUENCE_BITS << SEQUENCE_BITS;
@@ -94,7 +98,7 @@ public final class FileReader implements AutoCloseable {
         if (known != null || cache == null) {
             return known;
         }
-        CachedFile made = cache.open(extent.fileId, extent.lengthBytes, extent.modifiedMillis, mayWait);
+        CachedFile made = cache.open(extent.fileId, extent.lengthBytes, extent.version, mayWait);
         if (made != null && !isKept(made)) {
             made.close();
         }

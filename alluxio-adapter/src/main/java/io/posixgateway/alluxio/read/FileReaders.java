@@ -193,7 +193,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
 
     /** Is all of the file in the data cache? Never waits. */
     public boolean isCached(Extent extent) {
-        return cache != null && cache.hasAll(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());
+        return cache != null && cache.hasAll(extent.fileId(), extent.lengthBytes(), extent.version());
     }
 
     /** Numbers of the data cache; null: there is none. */

@@ -209,13 +209,13 @@ public final class Passthrough {
     public boolean hasCached(Extent extent) {
         return cache != null
                 && matchesCached(extent)
-                && cache.hasWhole(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());
+                && cache.hasWhole(extent.fileId(), extent.lengthBytes(), extent.version());
     }
 
     /** The file of the data cache for {@link #start}; null: there is none, or it cannot be opened now. Waits for the disk. */
     public @Nullable Cached openCached(Extent extent) {
         WholeFile file =
-                cache == null ? null : cache.openWhole(extent.fileId(), extent.lengthBytes(), extent.modifiedMillis());
+                cache == null ? null : cache.openWhole(extent.fileId(), extent.lengthBytes(), extent.version());
         return file == null ? null : new Cached(extent, file);
     }
 
