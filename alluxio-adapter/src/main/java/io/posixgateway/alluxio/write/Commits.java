@@ -92,12 +92,11 @@ final class Commits {
             // First: a node that loses its power would take what is written next for what was synced.
             dirtyFile.record.written();
             dirtyFile.record.force();
-            dirtyFile.synced = copy;
-        } finally {
-            if (dirtyFile.synced != copy) {
-                SyncedCopy.remove(copy);
-            }
+        } catch (StoreException | RuntimeException e) {
+            SyncedCopy.remove(copy);
+            throw e;
         }
+        dirtyFile.synced = copy;
     }
 
     /** What a worker has undone since it was committed is committed anew. */

@@ -65,7 +65,7 @@ class ReplacedReaderTest {
         });
         try (OpenFile file = mount.open("/file")) {
             for (int i = 0; i < PIECES; i++) {
-                assertThat(mount.requests().read(file.opened(), i * PIECE_BYTES, PIECE_BYTES))
+                assertThat(mount.requests().read(file.opened(), (long) i * PIECE_BYTES, PIECE_BYTES))
                         .hasSize(PIECE_BYTES);
             }
             assertThat(reads.await(Eventually.LIMIT.toSeconds(), TimeUnit.SECONDS))

@@ -22,9 +22,18 @@ class MovedSpoolFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     /** Writes; told so, writes more; told so, calls fsync; and says so each time. */
-    private static final String WRITER = "import os, sys\nfd = os.open(sys.argv[1], os.O_WRONLY)\n"
-            + "os.write(fd, b'first')\nprint('written', flush=True)\nsys.stdin.readline()\n"
-            + "os.write(fd, b', second')\nos.fsync(fd)\nprint('synced', flush=True)\nsys.stdin.readline()\n";
+    private static final String WRITER =
+            """
+            import os, sys
+            fd = os.open(sys.argv[1], os.O_WRONLY)
+            os.write(fd, b'first')
+            print('written', flush=True)
+            sys.stdin.readline()
+            os.write(fd, b', second')
+            os.fsync(fd)
+            print('synced', flush=True)
+            sys.stdin.readline()
+            """;
 
     @TempDir
     private Path folder = Path.of("");

@@ -127,7 +127,7 @@ class MessageSlotsTest {
         assertThat(warm.payload().get(MIB)).as("of one used just now").isEqualTo((byte) 1);
         many.give(warm);
         many.rest();
-        assertThat(residentBytes()).isLessThan(full - count / 2 * MIB);
+        assertThat(residentBytes()).isLessThan(full - count / 2L * MIB);
         assertThat(kept.payload().get(MIB)).as("of one in use").isEqualTo((byte) 1);
         assertThat(burst.get(0).payload().get(0))
                 .as("the pages that nearly all need")
