@@ -1,14 +1,15 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.journal.RenameLog.Renaming;
 import io.posixgateway.alluxio.meta.AttrDecoder;
-import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.InodeTable;
-import io.posixgateway.alluxio.meta.LostAttributes;
 import io.posixgateway.alluxio.meta.Metadata;
-import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileDetails;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreReader;
+import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.ArrayList;
@@ -18,7 +19,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,16 +31,14 @@ final class FileMoves {
 
     private final Store store;
     private final Metadata metadata;
-    private final InodeTable table;
     private final AttrDecoder reader;
-    private final LostAttributes lost;
+    private final RenameOutcomes outcomes;
 
     FileMoves(Store store, Metadata metadata, InodeTable table, AttrDecoder reader) {
         this.store = store;
         this.metadata = metadata;
-        this.table = table;
         this.reader = reader;
-        this.lost = new LostAttributes(store);
+        this.outcomes = new RenameOutcomes(store, metadata.clock(), table, reader);
     }
 
     /** Moves these entries of a directory to another one. Waits. */
@@ -119,60 +117,42 @@ final class FileMoves {
             if (e.errno() == Errno.ENOENT) {
                 return; // another client removed it, or an earlier attempt has moved it since it was listed
             }
-            if (e.errno() == Errno.EEXIST && isFoundMoved(from, to, source)) {
-                return;
-            }
-            FileStatus copy = e.errno() != Errno.EIO || e.isUnanswered() ? null : orNull(to);
-            if (copy == null || copy.directory() || copy.lengthBytes() != source.lengthBytes()) {
+            boolean refused = e.errno() == Errno.EIO && !e.isUnanswered();
+            if ((!refused && e.errno() != Errno.EEXIST) || !isOver(from, to, source, refused)) {
                 throw e;
             }
-            finishCopied(from, to, source, copy);
         }
     }
 
     /**
-     * A master ended after the copy, so that the store has a file here that Alluxio did not know of. Where it has deleted the original,
-     * too, the copy is the only one, and stays.
+     * A master may have ended when the store had a copy that Alluxio did not know of, with the original or without it. Is nothing left to
+     * move? A file of another client that is in the way stays.
+     *
+     * @param finishes what has the name was unknown to Alluxio: if it is a copy of the file, that replaces it
      */
-    private void finishCopied(String from, String to, FileStatus source, FileStatus copy) throws StoreException {
-        if (copy.xattrs().isEmpty()) {
-            lost.restore(to, copy, reader.read(source, metadata.nowNanos())); // first, while they are known
-        }
-        if (orNull(from) != null) {
+    private boolean isOver(String from, String to, FileStatus source, boolean finishes) throws StoreException {
+        Renaming renaming = new Renaming(from, source.id(), to);
+        Outcome found = outcomes.of(renaming, reader.read(source, metadata.nowNanos()), null);
+        if (found == Outcome.TARGET_STAYS && finishes && isCopy(from, to)) {
             store.rename(from, to, true);
-            return;
+            return true;
         }
-        adopt(to, source, store.status(to));
+        return found == Outcome.IN_PLACE || found == Outcome.SOURCE_GONE;
     }
 
-    /**
-     * Did a master end when the store had moved it, and has Alluxio found the copy by itself since? What is left of the original is in
-     * Alluxio alone. False: both are there, and the other may be of another client.
-     */
-    private boolean isFoundMoved(String from, String to, FileStatus source) throws StoreException {
-        if (orNull(from) != null) {
-            return false;
-        }
-        FileStatus there = orNull(to);
-        if (there != null && !there.directory() && there.lengthBytes() == source.lengthBytes()) {
-            adopt(to, source, there);
-        }
-        return true;
+    /** A copy in parts has another ETag: then both are read. */
+    private boolean isCopy(String from, String to) throws StoreException {
+        FileDetails original = store.details(from);
+        FileDetails copy = store.details(to);
+        boolean isAsLong = !copy.status().directory()
+                && copy.status().lengthBytes() == original.status().lengthBytes();
+        return isAsLong
+                && (copy.hasContentOf(original) || digest(from, original).equals(digest(to, copy)));
     }
 
-    /** What is there is the file. */
-    private void adopt(String to, FileStatus source, FileStatus there) throws StoreException {
-        if (there.xattrs().isEmpty()) {
-            lost.restore(to, there, reader.read(source, metadata.nowNanos()));
+    private String digest(String path, FileDetails file) throws StoreException {
+        try (StoreReader content = store.open(path, file.status().id())) {
+            return ContentDigest.of(content::read, file.status().lengthBytes());
         }
-        Inode known = table.known(source.id());
-        if (known != null && table.adopt(known, there.id(), metadata.nowNanos())) {
-            known.invalidateAttr(table.generation().changed());
-        }
-    }
-
-    /** What is there after a look at the under file system; null: nothing. */
-    private @Nullable FileStatus orNull(String path) throws StoreException {
-        return Existing.orNull(() -> store.compared(path));
     }
 }

@@ -36,6 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DirectoryRenameTest {
     private static final List<String> FILES = List.of("/a", "/b", "/sub/c", "/sub/d", "/sub/deep/e");
     private static final int MAX_CALLS = 40;
+    private static final byte[] OTHERS = "others' is /a".getBytes(UTF_8);
 
     private static MemoryCluster tree() {
         MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
@@ -127,6 +128,38 @@ class DirectoryRenameTest {
             FILES.forEach(name -> assertThat(mount.read("/new" + name)).isEqualTo("content of " + name));
             assertThat(cluster.ufs().read("/new/a")).asString().isEqualTo("content of /a");
             assertThat(mount.stat("/new/a").mode() & 0777).isEqualTo(0640);
+        }
+    }
+
+    /** Another client has put it into the bucket, where Alluxio does not know it. */
+    @Test
+    void rename_whereAFileOfAnotherClientIsAsLong_leavesBoth() {
+        MemoryCluster cluster = tree();
+        assertThat(OTHERS).hasSameSizeAs("content of /a".getBytes(UTF_8));
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.faults().on(StoreCall.RENAME).at("/a").before(() -> cluster.ufs()
+                    .write("/new/a", OTHERS));
+            assertThat(tryRename(mount)).isFalse();
+            assertThat(cluster.ufs().read("/new/a")).isEqualTo(OTHERS);
+            assertThat(mount.read("/old/a")).isEqualTo("content of /a");
+        }
+    }
+
+    /** Which has another ETag than the original. */
+    @Test
+    void rename_whoseMasterDiesAfterACopyInParts_finishesIt() {
+        MemoryCluster cluster = tree();
+        cluster.ufs().copyInPartsFrom(1);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            byte[] content = "content of /a".getBytes(UTF_8);
+            mount.faults()
+                    .on(StoreCall.RENAME)
+                    .at("/a")
+                    .after(() -> cluster.ufs().write("/old/a", content))
+                    .dieAfterTheCopy();
+            mount.rename("/old", "/new");
+            assertThat(mount.read("/new/a")).isEqualTo("content of /a");
+            assertThat(mount.exists("/old")).isFalse();
         }
     }
 
