@@ -1,10 +1,10 @@
 // Gives a folder and all that lies in it to a user, who alone may then use it, or with "shown"
-// change it while others look: own USER-ID FOLDER [shown|top|if-possible]. For the gateway's folders,
-// which the kubelet makes for root, and in which another user's files lie when the gateway ran as
-// that one before. With "top", what lies in it is not looked at where the folder itself is the user's:
-// for a gateway that runs as root, whose files are then root's. With "if-possible", for the data
-// cache, neither, as there may be a million files; and a disk that fails is left to the gateway, which
-// can do without.
+// change it while others look: own USER-ID FOLDER [shown|top|if-possible]. For the gateway's
+// folders, which the kubelet makes for root, and in which another user's files lie when the gateway
+// ran as that one before. With "top", what lies in it is not looked at where the folder itself is
+// the user's: for a gateway that runs as root, whose files are then root's. With "if-possible", for
+// the data cache, neither, as there may be a million files; and a disk that fails is left to the
+// gateway, which can do without.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

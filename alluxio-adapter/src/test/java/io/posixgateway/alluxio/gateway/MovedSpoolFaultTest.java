@@ -22,8 +22,7 @@ class MovedSpoolFaultTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     /** Writes; told so, writes more; told so, calls fsync; and says so each time. */
-    private static final String WRITER =
-            """
+    private static final String WRITER = """
             import os, sys
             fd = os.open(sys.argv[1], os.O_WRONLY)
             os.write(fd, b'first')

@@ -41,7 +41,7 @@ final class Node {
     /** After so many steps. */
     int later;
 
-    private boolean closeFailed;
+    private boolean keeps;
     private boolean stale;
     private boolean ended;
     /** Is Alluxio away then? */
@@ -108,14 +108,18 @@ final class Node {
         contended.remove(slot);
     }
 
+    /** From now on what was written stays there. */
     void closeFailed() {
-        closeFailed = true;
+        keeps = true;
+    }
+
+    boolean keeps() {
+        return keeps;
     }
 
     /** Does the mount still have what it could not upload at a close, since others may have the file open? */
     boolean mayUploadClosed() {
-        closeFailed &= mount.fileSystem().counts().changedFiles() > 0;
-        return closeFailed;
+        return keeps && mount.fileSystem().counts().changedFiles() > 0;
     }
 
     boolean isUp() {

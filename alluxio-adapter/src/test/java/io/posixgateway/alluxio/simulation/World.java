@@ -53,8 +53,6 @@ final class World implements AutoCloseable {
     private boolean workerStopped;
     private boolean formatted;
     private boolean hiddenStays;
-    /** A close has failed: what was written stays on the node. */
-    private boolean kept;
 
     /** What comes of a step. */
     private record Outcome(int errno, String content) {}
@@ -151,7 +149,6 @@ final class World implements AutoCloseable {
         workerStopped = false;
         unsettled = false;
         formatted = true;
-        kept = true;
         Set<Model> next = models;
         for (int i = 0; i < nodes.size(); i++) {
             int mount = i;
@@ -443,7 +440,6 @@ final class World implements AutoCloseable {
             spread(step, true);
             unsettled = true;
             if (step.kind() == Kind.CLOSE) {
-                kept = true;
                 nodes.get(step.actor()).closeFailed();
             }
         } else if (agree.isEmpty()) {
@@ -577,7 +573,7 @@ final class World implements AutoCloseable {
         if (!formatted && !hiddenStays) {
             left.addAll(staleWorkerWrites ? outside.hidden() : outside.hiddenAnywhere());
         }
-        if (!kept) {
+        if (!formatted && nodes.stream().noneMatch(Node::keeps)) {
             nodes.forEach(node -> left.addAll(node.leftovers()));
         }
         if (!left.isEmpty()) {

@@ -15,9 +15,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -523,8 +521,9 @@ public final class MemoryMount implements AutoCloseable {
      */
     public void killAfter(int calls, boolean heard, Path left) {
         store.faults().dieAfter(calls, heard, () -> {
-            copy(folder, left);
-            copy(folder, left); // what was there when the last file was copied, but not when the folder was listed
+            LiveFolder.copy(folder, left);
+            LiveFolder.copy(
+                    folder, left); // what was there when the last file was copied, but not when the folder was listed
             remains = left;
         });
     }
@@ -563,7 +562,7 @@ public final class MemoryMount implements AutoCloseable {
     /** Copies what it keeps, for the next process: a journal that a process locks is of another one then. */
     public void leaveTo(Path target) {
         Path left = remains;
-        copy(left == null ? folder : left, target);
+        LiveFolder.copy(left == null ? folder : left, target);
         try (Stream<Path> files = Files.list(target)) {
             for (Path journal : files.toList()) {
                 String name = journal.getFileName().toString();
@@ -571,30 +570,6 @@ public final class MemoryMount implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    private static void copy(Path from, Path to) {
-        try (Stream<Path> files = Files.walk(from)) {
-            for (Path file : files.toList()) {
-                Path copied = to.resolve(from.relativize(file));
-                if (Files.notExists(copied)) {
-                    copyIfThere(file, copied);
-                }
-            }
-        } catch (UncheckedIOException changedMeanwhile) {
-            copy(from, to);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Threads of the one that was killed may be removing it. */
-    private static void copyIfThere(Path file, Path to) throws IOException {
-        try {
-            Files.copy(file, to, StandardCopyOption.COPY_ATTRIBUTES);
-        } catch (NoSuchFileException gone) {
-            Files.deleteIfExists(to);
         }
     }
 
