@@ -400,6 +400,9 @@ public final class DirectoryTimes implements AutoCloseable {
     FileStatus seen(Inode directory, FileStatus status, long issued) {
         Window window = any && status.directory() ? of(directory) : null;
         Attr seen = directory.attr();
+        if (any && window == null && seen != null && status.directory() && directory.isNewerThan(issued)) {
+            return AttributeEdit.shown(status, seen); // the window has ended since: its times are kept in Alluxio
+        }
         Attr before = seen != null || window == null ? seen : window.shown;
         if (window == null || before == null || before.sameTimes(reader.read(status, 0))) {
             return status;

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.meta.DirectoryTimes;
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.store.FuseRequests.Stated;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.conformance.Eventually;
@@ -12,6 +13,7 @@ import io.posixgateway.fuse.wire.Layouts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -252,6 +254,45 @@ class NothingMovesTest {
                     "its hidden name is gone",
                     () -> plain.list("/tree", "", 10).entries().size() == 1);
             staysAsItIs(mount, noted);
+        }
+    }
+
+    /** The response is of the time before that, and this mount does not know any more what it had done then. */
+    @Test
+    void getattr_ofDirectory_staysWhenItsTimesAreKeptDuringTheRequest() throws Exception {
+        try (MemoryMount mount = first()) {
+            make(mount, "/tree/file", "text");
+            OpenFile open = mount.open("/tree/file");
+            mount.unlink("/tree/file");
+            aMomentLater();
+            long tree = mount.lookup("/tree").id();
+            Stated noted = mount.requests().stat(tree);
+            aMomentLater();
+            open.close();
+            MemoryStore plain = cluster.connect();
+            Eventually.holds(
+                    "its hidden name is gone",
+                    () -> plain.list("/tree", "", 10).entries().isEmpty());
+            byte[] before = times(plain);
+            mount.fileSystem().invalidate("/");
+            mount.faults().on(StoreCall.STATUS).at("/tree").after(() -> awaitKept(plain, before));
+            assertThat(mount.requests().stat(tree)).isEqualTo(noted);
+            assertThat(mount.requests().stat(tree)).isEqualTo(noted);
+        }
+    }
+
+    private static byte[] times(MemoryStore plain) throws StoreException {
+        return plain.status("/tree").xattrs().getOrDefault(PosixXattr.XATTR, new byte[0]);
+    }
+
+    private void awaitKept(MemoryStore plain, byte[] before) {
+        try {
+            Eventually.holds("its times are kept in Alluxio", () -> {
+                cluster.clock().advance(Duration.ofSeconds(1));
+                return !Arrays.equals(times(plain), before);
+            });
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
     }
 
