@@ -141,7 +141,7 @@ class ChangeAfterUnstableSyncTest {
             assertThat(committed()).isEqualTo("newest content");
             lookUntilNothingIsLeft(second);
             assertThat(committed()).isEqualTo("newest content");
-            assertThat(second.folder().resolve("aside")).doesNotExist();
+            assertThat(second.folder().resolve("aside")).isEmptyDirectory();
         }
         first.close();
     }

@@ -50,7 +50,9 @@ class ObservabilityTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Offload.class)
+    @EnumSource(
+            value = Offload.class,
+            names = {"SAME", "COPY"})
     void aCallThatHangsIsSeenWithItsThreadAndCanBeInterrupted(Offload offload) throws InterruptedException {
         CountDownLatch inside = new CountDownLatch(1);
         AtomicReference<String> about = new AtomicReference<>("");

@@ -56,7 +56,9 @@ class UnforeseenFailureTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Offload.class)
+    @EnumSource(
+            value = Offload.class,
+            names = {"SAME", "COPY"})
     void aFaultOnTheTransportsThread_isEioAndOneAnswer(Offload offload) throws InterruptedException {
         for (Fault fault : new Fault[] {FaultyFileSystem.NO_FAULT, WAITS}) {
             Set<Integer> errors = new TreeSet<>();
