@@ -398,15 +398,23 @@ public final class DirectoryTimes implements AutoCloseable {
      * @param issued {@link Generation#issued} before the request
      */
     FileStatus seen(Inode directory, FileStatus status, long issued) {
-        Window window = any && status.directory() ? of(directory) : null;
-        Attr seen = directory.attr();
-        if (any && window == null && seen != null && status.directory() && directory.isNewerThan(issued)) {
-            return AttributeEdit.shown(status, seen); // the window has ended since: its times are kept in Alluxio
-        }
-        Attr before = seen != null || window == null ? seen : window.shown;
-        if (window == null || before == null || before.sameTimes(reader.read(status, 0))) {
+        if (!any || !status.directory()) {
             return status;
         }
+        Window window = of(directory);
+        Attr seen = directory.attr();
+        if (window == null) { // it may have ended since the request, with its times kept in Alluxio
+            boolean counts = directory.isNewerThan(issued) && !directory.areTimesOld();
+            return seen != null && counts ? AttributeEdit.shown(status, seen) : status;
+        }
+        Attr before = seen == null ? window.shown : seen;
+        return before == null || before.sameTimes(reader.read(status, 0))
+                ? status
+                : seen(window, status, before, issued);
+    }
+
+    private FileStatus seen(Window window, FileStatus status, Attr before, long issued) {
+        Inode directory = window.directory;
         synchronized (this) {
             if (directory.areTimesOld() || !window.has(status)) {
                 if (window.begun == 0 && !directory.isNewerThan(issued)) {

@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.store.NameCodec;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreOptions;
+import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.spi.Entry;
 import io.posixgateway.fuse.spi.Errno;
@@ -126,6 +127,11 @@ class WarmupIT {
         return real.details(own.path() + path).inAlluxioPercent();
     }
 
+    /** A worker tells the master of a block after it has sent it. */
+    private static void awaitWarm(String path) throws Exception {
+        Eventually.holds(path + " is in Alluxio", () -> percent(path) == 100);
+    }
+
     @Test
     void whatTheMasterDoesNotLoadIsRead() throws Exception {
         file("read", "a", BYTES);
@@ -138,8 +144,8 @@ class WarmupIT {
 
         assertThat(last()).isEqualTo(new LoadState(true, 2L * BYTES, 2L * BYTES, 0, ""));
         assertThat(told.get(0)).isEqualTo(new LoadState(false, 0, 2L * BYTES, 0, ""));
-        assertThat(percent("/read/a")).isEqualTo(100);
-        assertThat(percent("/read/b")).isEqualTo(100);
+        awaitWarm("/read/a");
+        awaitWarm("/read/b");
         assertThat(entries).isEqualTo(4);
     }
 
@@ -151,7 +157,7 @@ class WarmupIT {
         warm("/gone");
 
         assertThat(last()).isEqualTo(new LoadState(true, BYTES, 2L * BYTES, 1, ""));
-        assertThat(percent("/gone/here")).isEqualTo(100);
+        awaitWarm("/gone/here");
     }
 
     @Test
