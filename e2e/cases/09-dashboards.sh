@@ -21,8 +21,8 @@ ask() { on_node promtool query instant http://127.0.0.1:9090 "$1"; }
 has_data() { [ -n "$(ask "$1")" ]; }
 until_true 120 "metrics of the claim" has_data 'posix_gateway_requests_total{pvc="seen",namespace="'"$NAMESPACE"'",node!=""}'
 
-# A container has no fusectl, which tells what waits in the kernel; and no volume operation has failed.
-every_panel() { on_node env PYTHONDONTWRITEBYTECODE=1 "$python" "$E2E_ROOT/charts/tools/ask.py" check http://127.0.0.1:9090 'kernel_waiting|code!='; }
+# A container has no fusectl, which tells what waits in the kernel; no volume operation has failed; and there is no data cache.
+every_panel() { on_node env PYTHONDONTWRITEBYTECODE=1 "$python" "$E2E_ROOT/charts/tools/ask.py" check http://127.0.0.1:9090 'kernel_waiting|code!=|data_cache'; }
 until_true 180 "data for every panel" every_panel
 stop_load seen actor
 
