@@ -49,6 +49,8 @@ public final class DirectoryTimes implements AutoCloseable {
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** So many directories are seen to when another process takes over, which waits for that. */
     private static final int MAX_LEFT = 300;
+    /** As programs look at the directory all the time. */
+    private static final int MAX_LOOKS = 3;
     /** Directories of one number share a lock. */
     private static final int LOCKS = 64;
     /** So long a wait is one; shorter than what a call to Alluxio may take. */
@@ -551,10 +553,16 @@ public final class DirectoryTimes implements AutoCloseable {
         return answered;
     }
 
-    /** What is to be kept is kept by who sees the answer. */
+    /** What is to be kept is kept by who sees the answer; who has seen a later one meanwhile could not, and it is asked for again. */
+    @SuppressWarnings("ReferenceEquality") // an equal one that others saw was not kept by this thread
     private void lookAt(Window window, long issued) throws StoreException {
-        metadata.refresh(window.directory);
-        drop(window, issued);
+        Inode directory = window.directory;
+        for (int tries = 1; tries <= MAX_LOOKS; tries++) {
+            if (metadata.refresh(directory) == directory.attr()) {
+                drop(window, issued);
+                return;
+            }
+        }
     }
 
     /** Another process goes on with the mount, and waits for this one: keeps in Alluxio what does not take long. */
