@@ -102,7 +102,7 @@ adapter-mounted-test: $(BUILT)
 
 adapter-test: $(BUILT)
 	@echo "==> testing the other parts of alluxio-adapter, and its programs"
-	@$(MVN_TEST) $(ADAPTER) -Dpgw.tests.not='$(FAULT_TESTS),$(MOUNTED_TESTS)' $(ARGS)
+	@.ci/in-memory -Dpgw.test.tmp= env $(MVN_TEST) $(ADAPTER) -Dpgw.tests.not='$(FAULT_TESTS),$(MOUNTED_TESTS)' $(ARGS)
 
 core-fault-test: $(BUILT)
 	@echo "==> testing takeovers of fuse-core"

@@ -3,15 +3,18 @@ package io.posixgateway.alluxio.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.harness.DiskFolder;
 import io.posixgateway.alluxio.store.FuseRequests.Stated;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -65,8 +68,8 @@ class MovedTimesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, Stat.FALLOC_KEEP_SIZE, PUNCH, Stat.FALLOC_ZERO_RANGE, ZERO_AND_KEEP_SIZE})
-    void fallocate_withinTheFile_movesItsTimes(int mode) {
-        try (MemoryMount mount = MemoryMount.of(cluster)) {
+    void fallocate_withinTheFile_movesItsTimes(int mode, @TempDir(factory = DiskFolder.class) Path disk) {
+        try (MemoryMount mount = MemoryMount.of(cluster.connect()).in(disk).open()) {
             mount.write("/f", "content");
             aMomentLater();
             Stated shown;

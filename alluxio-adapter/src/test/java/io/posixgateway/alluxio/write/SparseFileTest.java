@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.harness.DiskFolder;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.FuseRequests.Opened;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -200,8 +201,9 @@ class SparseFileTest {
 
     @ParameterizedTest
     @ValueSource(ints = {Stat.FALLOC_ZERO_RANGE, Stat.FALLOC_ZERO_RANGE | Stat.FALLOC_KEEP_SIZE})
-    void zeroRange_readsAsZerosAndStaysHeld(int mode) {
-        try (MemoryMount mount = mount("1G")) {
+    void zeroRange_readsAsZerosAndStaysHeld(int mode, @TempDir(factory = DiskFolder.class) Path disk) {
+        try (MemoryMount mount =
+                MemoryMount.of(cluster.connect()).with("spool_size", "1G").in(disk).open()) {
             byte[] content = filled(MIB);
             try (OpenFile file = mount.create("/f")) {
                 file.write(0, content);
