@@ -16,6 +16,8 @@ import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +44,8 @@ final class MasterClient implements AutoCloseable {
 
     private final MasterConnection connection;
     private final Clock clock;
+    private static final Set<Repeat> CHANGES = EnumSet.of(Repeat.UNANSWERED_CHANGE, Repeat.UNANSWERED_ENTRIES);
+
     private final Semaphore free;
     private final long limitNanos;
     private final long firstPauseNanos;
@@ -56,6 +60,11 @@ final class MasterClient implements AutoCloseable {
         UNANSWERED_CHANGE,
         /**
          * What was cut off after a while, too: a master that loads a large directory may pause for so long (its heap is collected,
+        /**
+         * The same of a change that is more than one entry in a master's journal. The next leader may have the first of them alone, by which
+         * it takes the change for done: EIO then, {@link StoreException#isOfRepetition}.
+         */
+        UNANSWERED_ENTRIES,
          * another one takes over) that the keepalive of the connection fails. What it has loaded by then is kept.
          */
         CUT_OFF,
@@ -112,7 +121,9 @@ final class MasterClient implements AutoCloseable {
         try {
             free.acquire();
             try {
-                return exchange(tries, method, request);
+                R answer = exchange(tries, method, request);
+                tries.checkDone();
+                return answer;
             } finally {
                 free.release();
             }
@@ -222,6 +233,16 @@ final class MasterClient implements AutoCloseable {
         private UnavailableException unknown(AlluxioStatusException last) {
             return new UnavailableException("Failed after " + count + " attempts: " + last, last);
         }
+        /** A master said that it is done. */
+        private void checkDone() throws StoreException {
+            if (mayBeDone && repeat == Repeat.UNANSWERED_ENTRIES) {
+                String text = what
+                        + ": the master that had it first did not answer; another one says that it is done, which may be"
+                        + " true of its first part alone";
+                throw new StoreException(Errno.EIO, text, null).ofRepetition();
+            }
+        }
+
 
         /**
          * A master that leads no more has no services, or says that it is not the leader; without authentication nothing else tells the
@@ -238,7 +259,7 @@ final class MasterClient implements AutoCloseable {
                 isRepetitionRefused = mayBeDone;
                 throw failure;
             }
-            mayBeDone |= repeat == Repeat.UNANSWERED_CHANGE && !wasRefused(failure.getStatusCode());
+            mayBeDone |= CHANGES.contains(repeat) && !wasRefused(failure.getStatusCode());
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedException(failure.getMessage());
             }

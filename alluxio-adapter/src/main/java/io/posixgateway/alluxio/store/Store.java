@@ -91,6 +91,7 @@ public interface Store extends AutoCloseable {
      * <p>What replaces a file where that {@link #deletesToReplace} is sent at most once. After a failure that {@link
      * StoreException#isOutcomeUnknown} either path may have the file, or both its content, or neither; sent again before somebody has
      * looked, it could delete the only copy. Of such failures those that say {@link StoreException#isUnanswered} may be sent again then.
+     * Where it is one step, EIO that {@link StoreException#isOfRepetition} may have dropped in Alluxio what is there, and no more.
      *
      * @param overFile replace a file there in one step; both must be files. If false, EEXIST when something is there
      * @throws StoreException EXDEV where the two are in different under file systems; EISDIR where replacing a file deletes and, by a

@@ -99,27 +99,38 @@ public final class FileReplacer {
 
     /**
      * The under file system does it in one step. But Alluxio has dropped what has the name by then, with its attributes, and does not take
-     * that back where the under file system refuses: a file that only workers had is no more. Then the new one is not to go, too. Was it
+     * that back where the under file system refuses: a file that only workers had is no more. Then the new one is not to go, too. A master
+     * that was killed may have come so far as well, and the next one takes all of it for done: it is sent as another one then. Was it
      * answered, so that Alluxio knows of it?
      */
     private boolean isSentInOneStep(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced)
             throws StoreException {
-        try {
-            store.rename(renaming.from(), renaming.to(), true);
-            return true;
-        } catch (StoreException e) {
-            boolean refused = e.errno() == Errno.EIO && !e.isUnanswered();
-            boolean looks = refused || e.isOfRepetition();
-            Outcome outcome = looks ? outcomes.atOnce(renaming, renamed, replaced) : null;
-            if (refused && outcome == Outcome.TARGET_MISSING) {
-                takeFreeName(renaming, e);
+        long beganNanos = clock.nanos();
+        for (int waits = 0; ; waits++) {
+            try {
+                store.rename(renaming.from(), renaming.to(), true);
                 return true;
+            } catch (StoreException e) {
+                boolean failed = e.errno() == Errno.EIO && !e.isUnanswered();
+                boolean looks = failed || e.isOfRepetition();
+                Outcome outcome = looks ? outcomes.atOnce(renaming, renamed, replaced) : null;
+                if (failed && outcome == Outcome.TARGET_MISSING) {
+                    takeFreeName(renaming, e);
+                    return true;
+                }
+                if (outcome == Outcome.IN_PLACE) {
+                    return false;
+                }
+                if (!isFirstPart(e, outcome) || !pauses.await(beganNanos, waits)) {
+                    throw e;
+                }
             }
-            if (outcome == Outcome.IN_PLACE) {
-                return false;
-            }
-            throw e;
         }
+    }
+
+    /** Was it said to be done while both files are as before, but for what Alluxio has dropped and loaded again? */
+    private static boolean isFirstPart(StoreException failure, @Nullable Outcome found) {
+        return failure.errno() == Errno.EIO && failure.isOfRepetition() && found == Outcome.TARGET_STAYS;
     }
 
     private void takeFreeName(Renaming renaming, StoreException failure) throws StoreException {

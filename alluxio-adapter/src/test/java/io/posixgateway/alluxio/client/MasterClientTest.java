@@ -204,6 +204,33 @@ class MasterClientTest {
                 "Connection closed after GOAWAY. HTTP/2 error code: ENHANCE_YOUR_CALM, debug data: too_many_pings");
         first.answer(number -> number == 1 ? closed : Status.OK);
         rename(Repeat.UNANSWERED);
+    /** The one that gave no answer may have done a part of it, and the next one knows it by that. */
+    @Test
+    void changeOfTwoEntries_thatIsDoneOnlyWhenItIsRepeated_saysSo() throws Exception {
+        first.answer(number -> number == 1 ? Status.UNAVAILABLE : Status.OK);
+        assertThatThrownBy(() -> rename(Repeat.UNANSWERED_ENTRIES)).isInstanceOfSatisfying(StoreException.class, e -> {
+            assertThat(e.errno()).isEqualTo(Errno.EIO);
+            assertThat(e.isOfRepetition()).isTrue();
+        });
+        assertThat(first.requests).hasSize(2);
+        rename(Repeat.UNANSWERED_ENTRIES);
+    }
+
+    /** By a master that looked at nothing. */
+    @Test
+    void changeOfTwoEntries_thatIsDoneAfterTheMasterBeganAnew_isDone() throws Exception {
+        first.answer(number -> number == 1 ? Status.UNAUTHENTICATED : Status.OK);
+        rename(Repeat.UNANSWERED_ENTRIES);
+        assertThat(first.requests).hasSize(2);
+    }
+
+    @Test
+    void changeOfOneEntry_thatIsDoneWhenItIsRepeated_isDone() throws Exception {
+        first.answer(number -> number == 1 ? Status.UNAVAILABLE : Status.OK);
+        rename(Repeat.UNANSWERED_CHANGE);
+        assertThat(first.requests).hasSize(2);
+    }
+
         assertThat(first.requests).hasSize(2);
     }
 

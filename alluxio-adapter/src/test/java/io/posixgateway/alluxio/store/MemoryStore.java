@@ -11,6 +11,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -236,11 +237,16 @@ public final class MemoryStore implements Store {
     }
 
     private void send(String from, String to, boolean overFile, UUID number) throws StoreException {
+        AtomicInteger sent = new AtomicInteger();
         tell(StoreCall.RENAME, from, master -> {
+            boolean repeated = sent.getAndIncrement() > 0;
             MemoryInode before = syncsCopies ? master.find(from) : null;
             master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach(), number));
             if (before != null) {
                 master.compared(to).takeAttributes(before);
+            }
+            if (repeated && overFile) {
+                throw new StoreException(Errno.EIO, from + " may not be " + to + ", though that is said", null);
             }
         });
     }

@@ -138,10 +138,13 @@ public final class StoreFaults {
             return added();
         }
 
-        /** Of a rename over a file: what is there is dropped, and the rest, though answered as done, is not. */
+        /**
+         * Of a rename over a file: the leader dies when it has dropped what is there, and the next one takes the same call, which is sent to
+         * it, for one that is done.
+         */
         public Fault keepOnlyFirstEntry() {
             comesTo = MemoryMaster.Reach.TARGET_DROPPED;
-            return added();
+            return repeat();
         }
 
         /**

@@ -83,6 +83,36 @@ class RepeatedRenameTest {
         }
     }
 
+    /** The former leader's journal has the deletion of the old file alone, by which the next one takes all of it for done. */
+    @Test
+    void renameOver_ofWhichOnlyTheFirstEntrySurvived_isCompleted() {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.write("/file", OLD);
+            mount.write("/new", NEW);
+            long node = mount.lookup("/new").id();
+            mount.faults().on(StoreCall.RENAME).keepOnlyFirstEntry();
+            mount.rename("/new", "/file");
+            assertThat(mount.list("/")).containsExactly("file");
+            assertThat(mount.read("/file")).isEqualTo(NEW);
+            assertThat(mount.lookup("/file").id()).isEqualTo(node);
+        }
+    }
+
+    @Test
+    void closeOfOverwrittenFile_ofWhoseRenameOnlyTheFirstEntrySurvived_isCompleted() {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.write("/file", OLD);
+            mount.faults().on(StoreCall.RENAME).keepOnlyFirstEntry();
+            mount.write("/file", NEW);
+            assertThat(cluster.ufs().list("/")).containsExactly("file");
+            assertThat(cluster.ufs().read("/file")).asString().isEqualTo(NEW);
+            mount.dropCaches();
+            assertThat(mount.read("/file")).isEqualTo(NEW);
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(
             value = MemoryUfs.Kind.class,

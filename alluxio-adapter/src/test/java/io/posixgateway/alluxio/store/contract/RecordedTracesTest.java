@@ -110,7 +110,7 @@ class RecordedTracesTest {
 
     /**
      * Operation ids are journaled with each entry, and a rename over a file writes two: after a change of master that kept the
-     * first alone, the repeated call counts as done. Read from the code of the master. Nothing works around it.
+     * first alone, the repeated call counts as done. Read from the code of the master. MasterClient, FileReplacer.
      */
     @Test
     void renameOverFile_whoseFirstEntryAloneSurvived_countsAsDone() throws Exception {
@@ -118,7 +118,9 @@ class RecordedTracesTest {
         long id = ContractCase.write(store, "/new", "new");
         assertThat(list(store, "/")).containsExactly("file", "new");
         store.faults().on(StoreCall.RENAME).keepOnlyFirstEntry();
-        store.rename("/new", "/file", true);
+        assertThatThrownBy(() -> store.rename("/new", "/file", true))
+                .isInstanceOfSatisfying(StoreException.class, e -> assertThat(e.isOfRepetition())
+                        .isTrue());
         assertThat(store.pathOf(id)).isEqualTo("/new");
         assertThat(list(store, "/")).containsExactly("new");
         assertThat(outside("/file")).isEqualTo("old");
