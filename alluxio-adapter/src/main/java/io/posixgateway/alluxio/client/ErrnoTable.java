@@ -190,6 +190,11 @@ final class ErrnoTable {
         });
     }
 
+    /** Did the server say that it does not do it: so it answered? */
+    static boolean isRefused(Throwable failure) {
+        return hasCause(failure, at -> codeOf(at) != null) && !isConnectionLost(failure);
+    }
+
     /**
      * Is this the failure of a worker that its master has removed, such as one that was stopped for longer than
      * alluxio.master.worker.timeout? The master refuses its blocks until its next heartbeat, within a second, registers it again.

@@ -209,6 +209,7 @@ final class FileStream implements AutoCloseable {
             return null;
         } catch (IOException e) {
             LOG.debug("Reading {} failed: {}", status.getPath(), e.toString());
+            answered = ErrnoTable.isRefused(e);
             return e;
         } finally {
             into.limit(limit);

@@ -208,6 +208,9 @@ final class RangeReader {
             ReadWorkerSelector.Place place = choice.choose(block, true);
             read(choice, place, request(block, offset, wanted).build(), rooms);
             answered = true;
+        } catch (IOException e) {
+            answered = ErrnoTable.isRefused(e);
+            throw e;
         } finally {
             choice.end(answered);
         }

@@ -117,7 +117,11 @@ final class ReadWorkerSelector {
         }
     }
 
-    /** The call ended, if one began. Was it given up? */
+    /**
+     * The call ended, if one began. Was it given up?
+     *
+     * @param answered by the worker, which may have refused it
+     */
     boolean end(boolean answered) {
         WorkerHealth.Worker worker = current;
         if (worker == null) {

@@ -20,7 +20,8 @@ import java.util.concurrent.ConcurrentMap;
  *
  * <p>Who already waits is looked after, too: when a call lasts, the worker is asked something that it can answer at once. One
  * that does not is lost: the calls that have another way are given up, and it is asked again, ever more rarely, until it
- * answers. So a worker that is merely slow, since its under file system is, keeps its calls.
+ * answers. So a worker that is merely slow, since its under file system is, keeps its calls. One that nobody waits for any more, since its
+ * calls failed or were interrupted, is asked once, too.
  */
 final class WorkerHealth {
     static final int MAX_UNANSWERED = 8;
@@ -282,7 +283,7 @@ final class WorkerHealth {
 
         /** Is it to be asked? Who suspects it from now on is not told by the answer, which may have come before. */
         private synchronized boolean takeDoubt() {
-            boolean doubted = lost || suspected;
+            boolean doubted = lost || suspected || (silent && calls.isEmpty());
             suspected = false;
             return doubted;
         }

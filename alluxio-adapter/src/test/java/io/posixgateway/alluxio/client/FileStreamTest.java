@@ -239,6 +239,25 @@ class FileStreamTest {
         assertThat(first.requests).hasSize(2);
     }
 
+    @Test
+    void workerThatRefuses_hasAnswered() throws Exception {
+        first.answer(request -> Status.NOT_FOUND);
+        URIStatus file = file(first.address());
+        RangeReader ranges = new RangeReader(connections, watch, file, AS_CONFIGURED);
+        StoreReader.ScatterTarget rooms = StoreReader.ScatterTarget.of(ByteBuffer.allocateDirect(1000));
+        assertThatThrownBy(() -> ranges.read(10, rooms)).isInstanceOf(IOException.class);
+        assertThat(watch.of(first.address()).silentNanos()).isZero();
+        FileStream.Parts parts = parts(id -> {
+            throw new StoreException(Errno.ENOENT, "no such block", null);
+        });
+        try (FileStream stream = new FileStream(parts, file, AS_CONFIGURED, ranges, () -> true)) {
+            assertThatThrownBy(() -> stream.readAt(10, ByteBuffer.allocate(1000)))
+                    .isInstanceOf(IOException.class);
+        }
+        clock.advance(Duration.ofSeconds(3));
+        assertThat(watch.of(first.address()).hangs()).isFalse();
+    }
+
     /** The path may lead to another file. */
     @Test
     void blockThatTheMasterHasForgotten_isNotReadFromTheUfs() throws Exception {

@@ -101,6 +101,40 @@ class WorkerHealthTest {
         assertThat(worker.hangs()).as("a call that failed is not an answer").isTrue();
     }
 
+    /** One failed, or its program was killed: nobody may come for long who could hear of it. */
+    @Test
+    void oneThatNobodyWaitsForAnyMoreIsAskedOnce() {
+        isAlive.set(true);
+        failOne();
+        live(WorkerHealth.SILENT_NANOS);
+        assertThat(worker.hangs()).isFalse();
+        live(100 * WorkerHealth.SILENT_NANOS);
+        assertThat(worker.hangs()).isFalse();
+        assertThat(probes).hasValue(1);
+        assertThat(planned).isEmpty();
+    }
+
+    private void failOne() {
+        CancellableCall call = new CancellableCall();
+        call.beginCancellable(true);
+        long began = worker.begin();
+        worker.enter(call);
+        worker.leave(call);
+        call.end();
+        worker.ended(began);
+    }
+
+    @Test
+    void oneThatNobodyWaitsForAnyMoreAndThatDoesNotAnswerHangs() {
+        failOne();
+        live(WorkerHealth.SILENT_NANOS);
+        assertThat(worker.hangs()).isTrue();
+        isAlive.set(true);
+        live(WorkerHealth.LAST_TRY_NANOS);
+        assertThat(worker.hangs()).isFalse();
+        assertThat(planned).isEmpty();
+    }
+
     @Test
     void oneNowAndThenTriesIt() {
         long call = worker.begin();
