@@ -163,36 +163,42 @@ final class MasterConnection implements AutoCloseable {
         for (int rounds = 0; ; rounds++) {
             Attempt connecting;
             synchronized (this) {
-                Use known = current;
-                if (known != null && known.channel.isHealthy()) {
-                    known.calls++;
+                Use known = useCurrent();
+                if (known != null) {
                     return known;
                 }
-                connecting = attempt(known);
+                connecting = attempt();
             }
             connecting.await();
-            if (!isConnected() || rounds > 0) { // or it breaks as soon as it is there
-                AlluxioStatusException failure = connecting.failure;
-                boolean wrongServer = alone && failure.getCause() instanceof ServiceNotFoundException;
-                boolean wrongLogin = rounds > 0 && !wasConnected && failure instanceof UnauthenticatedException;
-                if (wrongServer || wrongLogin || clock.nanos() - began > limitNanos) {
-                    throw failure;
-                }
-                clock.sleep(PAUSE_NANOS);
+            Use made = useCurrent(); // however late
+            if (made != null) {
+                return made;
             }
+            AlluxioStatusException failure = connecting.failure;
+            boolean wrongServer = alone && failure.getCause() instanceof ServiceNotFoundException;
+            boolean wrongLogin = rounds > 0 && !wasConnected && failure instanceof UnauthenticatedException;
+            if (wrongServer || wrongLogin || clock.nanos() - began > limitNanos) {
+                throw failure;
+            }
+            clock.sleep(PAUSE_NANOS);
         }
     }
 
-    private synchronized boolean isConnected() {
-        return current != null;
+    private synchronized @Nullable Use useCurrent() {
+        Use known = current;
+        if (known != null && !known.channel.isHealthy()) {
+            known.drop();
+            known = null;
+        }
+        if (known != null) {
+            known.calls++;
+        }
+        return known;
     }
 
-    private Attempt attempt(@Nullable Use broken) throws UnavailableException {
+    private Attempt attempt() throws UnavailableException {
         if (closed) {
             throw new UnavailableException("The volume has ended");
-        }
-        if (broken != null) {
-            broken.drop();
         }
         Attempt known = attempt;
         if (known == null || known.over.getCount() == 0) {

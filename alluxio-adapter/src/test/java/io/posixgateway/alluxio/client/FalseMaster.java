@@ -60,7 +60,9 @@ final class FalseMaster implements AutoCloseable {
 
     private volatile boolean leads;
     private volatile boolean frozen;
+    private final AtomicInteger versionRequests = new AtomicInteger();
     private volatile Answering answering = number -> Status.OK;
+    private volatile Answering answeringVersions = number -> leads ? Status.OK : Status.NOT_FOUND;
 
     /** How it answers. */
     @FunctionalInterface
@@ -108,6 +110,11 @@ final class FalseMaster implements AutoCloseable {
         answering = how;
     }
 
+    /** How it answers who connects. */
+    void answerVersions(Answering how) {
+        answeringVersions = how;
+    }
+
     private <T> void reply(Message request, StreamObserver<T> responses, T response) {
         requests.add(request);
         deadlines.add(Optional.ofNullable(Context.current().getDeadline()));
@@ -128,12 +135,13 @@ final class FalseMaster implements AutoCloseable {
             if (frozen) {
                 return;
             }
-            if (leads) {
+            Status status = answeringVersions.to(versionRequests.incrementAndGet());
+            if (status != null && status.isOk()) {
                 responses.onNext(
                         GetServiceVersionPResponse.newBuilder().setVersion(2).build());
                 responses.onCompleted();
-            } else {
-                responses.onError(Status.NOT_FOUND.asException());
+            } else if (status != null) {
+                responses.onError(status.asException());
             }
         }
     }

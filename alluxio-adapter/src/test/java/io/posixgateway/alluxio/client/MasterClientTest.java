@@ -48,17 +48,21 @@ class MasterClientTest {
     private final FileSystemMaster files;
 
     MasterClientTest() throws IOException {
+        context = context(first.address() + "," + second.address());
+        client = new MasterClient(context, MAX_CALLS, clock);
+        files = new FileSystemMaster(context, client);
+    }
+
+    private static FileSystemContext context(String masters) {
         StoreOptions options = new StoreOptions(
-                first.address() + "," + second.address(),
+                masters,
                 "",
                 "THROUGH",
                 true,
                 Map.of(
                         "alluxio.security.authentication.type", "NOSASL",
                         "alluxio.user.rpc.retry.max.duration", "8sec"));
-        context = FileSystemContext.create(new Subject(), ClientProperties.of(options));
-        client = new MasterClient(context, MAX_CALLS, clock);
-        files = new FileSystemMaster(context, client);
+        return FileSystemContext.create(new Subject(), ClientProperties.of(options));
     }
 
     @AfterEach
@@ -129,6 +133,23 @@ class MasterClientTest {
         assertThat(second.requests).hasSize(1);
     }
 
+    /** Longer than a call tries to connect, since the machine was suspended. */
+    @Test
+    void connectionThatIsMadeLate_isUsed() throws Exception {
+        first.answerVersions(number -> {
+            if (number == 1) {
+                return Status.UNAVAILABLE;
+            }
+            clock.advance(Duration.ofSeconds(20));
+            return Status.OK;
+        });
+        try (FileSystemContext one = context(first.address());
+                MasterClient late = new MasterClient(one, MAX_CALLS, clock)) {
+            new FileSystemMaster(one, late).status(PATH);
+        }
+        assertThat(first.requests).hasSize(1);
+    }
+
     /** It was sent to the former leader, and the new one is to know whether that did it. */
     @Test
     void change_whoseLeaderDies_isSentToTheNewOneWithTheSameOperationId() throws Exception {
@@ -152,6 +173,33 @@ class MasterClientTest {
             assertThat(e.errno()).isEqualTo(Errno.ENOENT);
             assertThat(e.isOfRepetition()).isTrue();
         });
+        assertThat(first.requests).hasSize(2);
+    }
+
+    /** The one that gave no answer may have done a part of it, and the next one knows it by that. */
+    @Test
+    void changeOfTwoEntries_thatIsDoneOnlyWhenItIsRepeated_saysSo() throws Exception {
+        first.answer(number -> number == 1 ? Status.UNAVAILABLE : Status.OK);
+        assertThatThrownBy(() -> rename(Repeat.UNANSWERED_ENTRIES)).isInstanceOfSatisfying(StoreException.class, e -> {
+            assertThat(e.errno()).isEqualTo(Errno.EIO);
+            assertThat(e.isOfRepetition()).isTrue();
+        });
+        assertThat(first.requests).hasSize(2);
+        rename(Repeat.UNANSWERED_ENTRIES);
+    }
+
+    /** By a master that looked at nothing. */
+    @Test
+    void changeOfTwoEntries_thatIsDoneAfterTheMasterBeganAnew_isDone() throws Exception {
+        first.answer(number -> number == 1 ? Status.UNAUTHENTICATED : Status.OK);
+        rename(Repeat.UNANSWERED_ENTRIES);
+        assertThat(first.requests).hasSize(2);
+    }
+
+    @Test
+    void changeOfOneEntry_thatIsDoneWhenItIsRepeated_isDone() throws Exception {
+        first.answer(number -> number == 1 ? Status.UNAVAILABLE : Status.OK);
+        rename(Repeat.UNANSWERED_CHANGE);
         assertThat(first.requests).hasSize(2);
     }
 
@@ -204,33 +252,6 @@ class MasterClientTest {
                 "Connection closed after GOAWAY. HTTP/2 error code: ENHANCE_YOUR_CALM, debug data: too_many_pings");
         first.answer(number -> number == 1 ? closed : Status.OK);
         rename(Repeat.UNANSWERED);
-    /** The one that gave no answer may have done a part of it, and the next one knows it by that. */
-    @Test
-    void changeOfTwoEntries_thatIsDoneOnlyWhenItIsRepeated_saysSo() throws Exception {
-        first.answer(number -> number == 1 ? Status.UNAVAILABLE : Status.OK);
-        assertThatThrownBy(() -> rename(Repeat.UNANSWERED_ENTRIES)).isInstanceOfSatisfying(StoreException.class, e -> {
-            assertThat(e.errno()).isEqualTo(Errno.EIO);
-            assertThat(e.isOfRepetition()).isTrue();
-        });
-        assertThat(first.requests).hasSize(2);
-        rename(Repeat.UNANSWERED_ENTRIES);
-    }
-
-    /** By a master that looked at nothing. */
-    @Test
-    void changeOfTwoEntries_thatIsDoneAfterTheMasterBeganAnew_isDone() throws Exception {
-        first.answer(number -> number == 1 ? Status.UNAUTHENTICATED : Status.OK);
-        rename(Repeat.UNANSWERED_ENTRIES);
-        assertThat(first.requests).hasSize(2);
-    }
-
-    @Test
-    void changeOfOneEntry_thatIsDoneWhenItIsRepeated_isDone() throws Exception {
-        first.answer(number -> number == 1 ? Status.UNAVAILABLE : Status.OK);
-        rename(Repeat.UNANSWERED_CHANGE);
-        assertThat(first.requests).hasSize(2);
-    }
-
         assertThat(first.requests).hasSize(2);
     }
 
