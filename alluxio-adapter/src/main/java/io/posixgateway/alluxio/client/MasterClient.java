@@ -35,6 +35,8 @@ final class MasterClient implements AutoCloseable {
     static final long WORKED_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     static final int MAX_CUT_OFF = 4;
+    /** So often in a row a master may not know a call since it leads no more: each is asked on a new connection. */
+    static final int MAX_UNKNOWN = 2;
     /** So long a master is waited for that does not answer while its connection lives. */
     private static final long DEADLINE_NANOS = TimeUnit.MINUTES.toNanos(5);
     /** The same of what takes as long as the under file system needs: a directory of many millions of names, or a copy. */
@@ -42,10 +44,10 @@ final class MasterClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(MasterClient.class);
 
-    private final MasterConnection connection;
-    private final Clock clock;
     private static final Set<Repeat> CHANGES = EnumSet.of(Repeat.UNANSWERED_CHANGE, Repeat.UNANSWERED_ENTRIES);
 
+    private final MasterConnection connection;
+    private final Clock clock;
     private final Semaphore free;
     private final long limitNanos;
     private final long firstPauseNanos;
@@ -59,12 +61,12 @@ final class MasterClient implements AutoCloseable {
         /** The same of a change that is refused once it is done: {@link StoreException#isOfRepetition} then. */
         UNANSWERED_CHANGE,
         /**
-         * What was cut off after a while, too: a master that loads a large directory may pause for so long (its heap is collected,
-        /**
          * The same of a change that is more than one entry in a master's journal. The next leader may have the first of them alone, by which
          * it takes the change for done: EIO then, {@link StoreException#isOfRepetition}.
          */
         UNANSWERED_ENTRIES,
+        /**
+         * What was cut off after a while, too: a master that loads a large directory may pause for so long (its heap is collected,
          * another one takes over) that the keepalive of the connection fails. What it has loaded by then is kept.
          */
         CUT_OFF,
@@ -212,6 +214,8 @@ final class MasterClient implements AutoCloseable {
         private long pauseNanos = firstPauseNanos;
         private int count;
         private int cutOff;
+        /** In a row. */
+        private int unimplemented;
 
         private Tries(String what, Repeat repeat, long deadlineNanos) {
             this.what = what;
@@ -229,10 +233,6 @@ final class MasterClient implements AutoCloseable {
             return code == Status.Code.UNIMPLEMENTED || code == Status.Code.UNAUTHENTICATED;
         }
 
-        /** It was sent, and nobody said what came of it. */
-        private UnavailableException unknown(AlluxioStatusException last) {
-            return new UnavailableException("Failed after " + count + " attempts: " + last, last);
-        }
         /** A master said that it is done. */
         private void checkDone() throws StoreException {
             if (mayBeDone && repeat == Repeat.UNANSWERED_ENTRIES) {
@@ -243,14 +243,19 @@ final class MasterClient implements AutoCloseable {
             }
         }
 
+        /** It was sent, and nobody said what came of it. */
+        private UnavailableException unknown(AlluxioStatusException last) {
+            return new UnavailableException("Failed after " + count + " attempts: " + last, last);
+        }
 
         /**
          * A master that leads no more has no services, or says that it is not the leader; without authentication nothing else tells the
          * first of a connection.
          */
         private boolean mayBeAnotherMasters(AlluxioStatusException failure) {
-            boolean leftLead = failure.getStatusCode() == Status.Code.UNIMPLEMENTED && count == 1;
-            return leftLead || wasDeposed(failure.getStatusCode(), failure);
+            boolean unknown = failure.getStatusCode() == Status.Code.UNIMPLEMENTED;
+            unimplemented = unknown ? unimplemented + 1 : 0;
+            return (unknown && unimplemented <= MAX_UNKNOWN) || wasDeposed(failure.getStatusCode(), failure);
         }
 
         /** Returns when it may be sent again. */
@@ -272,10 +277,8 @@ final class MasterClient implements AutoCloseable {
                         failure.getMessage());
                 firstNanos = now;
             }
-            boolean again = repeat == Repeat.REFUSED
-                    ? count == 1 && wasRefused(failure.getStatusCode())
-                    : now - firstNanos <= limitNanos;
-            if (!again || calls.isCancelled()) {
+            boolean may = repeat != Repeat.REFUSED || wasRefused(failure.getStatusCode());
+            if (!may || now - firstNanos > limitNanos || calls.isCancelled()) {
                 throw unknown(failure);
             }
             clock.sleep(pauseNanos);

@@ -150,6 +150,34 @@ class MasterClientTest {
         assertThat(first.requests).hasSize(1);
     }
 
+    /** Masters elect a leader, and another one at once. */
+    @ParameterizedTest
+    @EnumSource(Repeat.class)
+    void call_afterLeadersSteppedDownOneAfterTheOther_reachesTheLastOne(Repeat repeat) throws Exception {
+        first.answer(number -> number <= 2 ? Status.UNIMPLEMENTED : Status.OK);
+        rename(repeat);
+        assertThat(first.requests).hasSize(3);
+    }
+
+    @Test
+    void call_whoseLeadersStepDownOrDie_reachesTheLastOne() throws Exception {
+        List<Status> answers = List.of(
+                Status.UNIMPLEMENTED, Status.UNAVAILABLE, Status.UNIMPLEMENTED, Status.UNIMPLEMENTED, Status.OK);
+        first.answer(number -> answers.get(number - 1));
+        files.status(PATH);
+        assertThat(first.requests).hasSize(answers.size());
+    }
+
+    /** As one of an older version. */
+    @Test
+    void call_thatTheLeaderDoesNotKnow_isNotSupported() {
+        first.answer(number -> Status.UNIMPLEMENTED);
+        assertThatThrownBy(() -> files.status(PATH))
+                .isInstanceOfSatisfying(
+                        StoreException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EOPNOTSUPP));
+        assertThat(first.requests).hasSize(MasterClient.MAX_UNKNOWN + 1);
+    }
+
     /** It was sent to the former leader, and the new one is to know whether that did it. */
     @Test
     void change_whoseLeaderDies_isSentToTheNewOneWithTheSameOperationId() throws Exception {
