@@ -8,7 +8,9 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -27,9 +29,12 @@ final class LoadMetadataRaceGuard {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
-            return size() > MAX_LISTED;
+            return size() > MAX_LISTED && sorted.remove(eldest.getKey());
         }
     };
+
+    /** The same, in order. */
+    private final NavigableSet<String> sorted = new TreeSet<>();
 
     private final Set<String> beingListed = new HashSet<>();
     /** How many are taking names in a directory away. */
@@ -90,6 +95,7 @@ final class LoadMetadataRaceGuard {
     private synchronized void end(String directory, boolean done) {
         beingListed.remove(directory);
         if (done) {
+            sorted.add(directory);
             listed.put(directory, true);
         }
         notifyAll();
@@ -119,8 +125,17 @@ final class LoadMetadataRaceGuard {
     private synchronized void leave(List<String> directories, List<String> paths) {
         directories.forEach(
                 directory -> takers.computeIfPresent(directory, (key, count) -> count == 1 ? null : count - 1));
-        paths.forEach(listed::remove);
+        paths.forEach(this::forget);
         notifyAll();
+    }
+
+    /** Another directory may have this path now, and paths below it. */
+    private void forget(String path) {
+        listed.remove(path);
+        sorted.remove(path);
+        Set<String> below = sorted.subSet(path + "/", path + (char) ('/' + 1));
+        below.forEach(listed::remove);
+        below.clear();
     }
 
     private static String parent(String path) {

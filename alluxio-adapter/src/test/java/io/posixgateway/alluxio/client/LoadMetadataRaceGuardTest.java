@@ -124,6 +124,21 @@ class LoadMetadataRaceGuardTest {
         assertIsFirst("/d");
     }
 
+    @Test
+    void directoriesBelowAnotherOneOfTheSamePathWereNotListed() throws Exception {
+        for (String directory : List.of("/d/e", "/d/e/f", "/d-e", "/d0")) {
+            listing(directory).run();
+        }
+        taking("/d").run();
+        assertIsFirst("/d/e");
+        assertIsFirst("/d/e/f");
+        Held beside = taking("/d-e/f", "/d0/f");
+        beside.awaitBegin();
+        listing("/d-e").run();
+        listing("/d0").run();
+        beside.end();
+    }
+
     private void assertIsFirst(String directory) throws Exception {
         Held first = listing(directory);
         first.awaitBegin();
