@@ -48,6 +48,11 @@ final class HealthProbe implements WorkerHealth.Probe {
         }
     }
 
+    @Override
+    public boolean isGone(WorkerNetAddress worker) {
+        return connections.list().isGone(worker);
+    }
+
     private static Answer ask(Channel channel) {
         Answer answer = new Answer();
         StreamObserver<OpenLocalBlockRequest> request = BlockWorkerGrpc.newStub(channel)

@@ -212,7 +212,7 @@ final class WorkerConnection implements AutoCloseable {
 
     private synchronized @Nullable Use useKnown() throws UnavailableException {
         if (closed) {
-            throw new UnavailableException("The volume has ended");
+            throw new UnavailableException(notUsed());
         }
         Use best = best();
         if (best == null) {
@@ -265,6 +265,10 @@ final class WorkerConnection implements AutoCloseable {
         }
     }
 
+    private String notUsed() {
+        return "Worker " + name + " is not used any more: it is gone, or the volume has ended";
+    }
+
     /** No call begins any more. */
     @Override
     public synchronized void close() {
@@ -273,7 +277,7 @@ final class WorkerConnection implements AutoCloseable {
             one.drop();
         }
         if (attempt != null) {
-            attempt.giveUp(new UnavailableException("The volume has ended"));
+            attempt.giveUp(new UnavailableException(notUsed()));
         }
         notifyAll();
     }

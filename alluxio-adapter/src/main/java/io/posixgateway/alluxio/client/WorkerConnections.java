@@ -6,7 +6,10 @@ import io.posixgateway.fuse.time.Clock;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-/** The workers of a volume, and the connections to them, which are opened when they are needed. Any thread. */
+/**
+ * The workers of a volume, and the connections to them, which are opened when they are needed. Those to workers that are gone are closed when
+ * another worker is connected to: where each that starts has another address, as in Kubernetes, they do not become more. Any thread.
+ */
 final class WorkerConnections implements AutoCloseable {
     private final FileSystemContext context;
     private final WorkerList list;
@@ -31,6 +34,7 @@ final class WorkerConnections implements AutoCloseable {
     WorkerConnection of(WorkerNetAddress worker) {
         WorkerConnection known = workers.get(worker);
         if (known == null) {
+            closeUnused();
             known = workers.computeIfAbsent(
                     worker,
                     address -> new WorkerConnection(context, address, ClientProperties.streamingThreads(), clock));
@@ -39,6 +43,20 @@ final class WorkerConnections implements AutoCloseable {
             }
         }
         return known;
+    }
+
+    /** Calls in flight end by themselves. */
+    private void closeUnused() {
+        workers.forEach((address, connection) -> {
+            if (list.isGone(address) && workers.remove(address, connection)) {
+                connection.close();
+            }
+        });
+    }
+
+    /** How many workers there are connections to, or were. */
+    int size() {
+        return workers.size();
     }
 
     /** No call begins any more. */

@@ -55,6 +55,11 @@ final class WorkerHealth {
     interface Probe {
         /** Does it answer within a moment? Waits. */
         boolean isAlive(WorkerNetAddress worker);
+
+        /** Does Alluxio know it no more, as far as is known? Never waits. */
+        default boolean isGone(WorkerNetAddress worker) {
+            return false;
+        }
     }
 
     /** Does something in a while, on a thread that may wait. */
@@ -77,8 +82,19 @@ final class WorkerHealth {
         return nanoClock.nanos();
     }
 
+    /** When another one comes, those that are gone are forgotten, unless a call or a question is under way. */
     Worker of(WorkerNetAddress address) {
-        return workers.computeIfAbsent(address, Worker::new);
+        Worker known = workers.get(address);
+        if (known == null) {
+            workers.values().removeIf(worker -> worker.isIdle() && probe.isGone(worker.address));
+            known = workers.computeIfAbsent(address, Worker::new);
+        }
+        return known;
+    }
+
+    /** Of so many something is known. */
+    int size() {
+        return workers.size();
     }
 
     /** What is known of one. */
@@ -209,6 +225,10 @@ final class WorkerHealth {
 
         synchronized void leave(CancellableCall call) {
             calls.remove(call);
+        }
+
+        private synchronized boolean isIdle() {
+            return calls.isEmpty() && !silent && !looking;
         }
 
         private void lookIn(long nanos) {

@@ -148,6 +148,13 @@ final class WorkerList {
                 .toList();
     }
 
+    /** Is it none of them any more, by the last list? Never waits. */
+    boolean isGone(WorkerNetAddress worker) {
+        List<BlockWorkerInfo> known = last.workers;
+        return known != null
+                && known.stream().noneMatch(one -> one.getNetAddress().equals(worker));
+    }
+
     /** The nearest of these, by the tiers of the cluster's locality. Never waits. */
     WorkerNetAddress nearest(List<WorkerNetAddress> places) {
         return places.size() == 1

@@ -239,6 +239,25 @@ class FileStreamTest {
         assertThat(first.requests).hasSize(2);
     }
 
+    /** In Kubernetes each worker that starts has another address. */
+    @Test
+    void connectionsToWorkersThatAreGone_areClosedWhenAnotherIsConnectedTo() throws Exception {
+        CancellableCall none = new CancellableCall();
+        connections.list().all();
+        WorkerConnection.Use open = connections.of(first.address()).use(none, LIMIT.toNanos());
+        connections.of(first.address()).use(none, LIMIT.toNanos()).close();
+        master.workers.set(0, second.address());
+        Waiting.until("the list is another one", LIMIT, () -> {
+            connections.list().all();
+            return connections.list().isGone(first.address());
+        });
+        connections.of(second.address()).use(none, LIMIT.toNanos()).close();
+        assertThat(connections.size()).isEqualTo(1);
+        assertThat(open.channel.isShutdown()).isFalse();
+        open.close();
+        Waiting.until("it is closed", LIMIT, open.channel::isShutdown);
+    }
+
     @Test
     void workerThatRefuses_hasAnswered() throws Exception {
         first.answer(request -> Status.NOT_FOUND);

@@ -159,7 +159,7 @@ class WorkerConnectionTest {
     void close_endsThoseWhoWaitAndWhatComes() throws Exception {
         WorkerConnection.Use used = use();
         connection.close();
-        assertThatThrownBy(() -> use()).hasMessageContaining("The volume has ended");
+        assertThatThrownBy(() -> use()).hasMessageContaining("the volume has ended");
         assertThat(used.channel.isShutdown()).isFalse();
         used.close();
         Waiting.until("it is closed", LIMIT, () -> used.channel.isShutdown());

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import alluxio.wire.WorkerNetAddress;
 import io.posixgateway.fuse.time.ManualClock;
+import java.util.HashSet;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -112,6 +114,36 @@ class WorkerHealthTest {
         assertThat(worker.hangs()).isFalse();
         assertThat(probes).hasValue(1);
         assertThat(planned).isEmpty();
+    }
+
+    /** In Kubernetes each worker that starts has another address. */
+    @Test
+    void thoseThatAreGoneAreForgotten() {
+        Set<WorkerNetAddress> gone = new HashSet<>();
+        WorkerHealth.Probe knowing = new WorkerHealth.Probe() {
+            @Override
+            public boolean isAlive(WorkerNetAddress asked) {
+                return false;
+            }
+
+            @Override
+            public boolean isGone(WorkerNetAddress asked) {
+                return gone.contains(asked);
+            }
+        };
+        WorkerHealth health = new WorkerHealth(clock, knowing, (work, delayNanos) -> () -> {});
+        for (int i = 0; i < 100; i++) {
+            WorkerNetAddress address = new WorkerNetAddress().setHost("gone-" + i);
+            health.of(address).mayHaveAnswered(health.of(address).begin());
+            gone.add(address);
+        }
+        WorkerNetAddress waitedFor = new WorkerNetAddress().setHost("waited for");
+        WorkerHealth.Worker kept = health.of(waitedFor);
+        kept.enter(new CancellableCall());
+        gone.add(waitedFor);
+        health.of(new WorkerNetAddress().setHost("last"));
+        assertThat(health.of(waitedFor)).isSameAs(kept);
+        assertThat(health.size()).isEqualTo(2);
     }
 
     private void failOne() {
