@@ -36,8 +36,11 @@ final class BlockStreams {
                 .getWorker(GetWorkerOptions.defaults().setBlockInfo(block).setBlockWorkerInfos(among));
     }
 
+    /** A stream that puts a block into each of these workers. */
+    record Opened(BlockOutStream stream, List<WorkerNetAddress> workers) {}
+
     /** To as many workers, each on another host, as the file's options ask for. */
-    BlockOutStream open(long blockId, long bytes, OutStreamOptions options) throws IOException {
+    Opened open(long blockId, long bytes, OutStreamOptions options) throws IOException {
         BlockInfo block = new BlockInfo().setBlockId(blockId).setLength(bytes);
         List<BlockWorkerInfo> left = workers.all();
         if (left.isEmpty()) {
@@ -54,7 +57,8 @@ final class BlockStreams {
                     .filter(worker -> !worker.getNetAddress().getHost().equals(next.getHost()))
                     .toList();
         }
-        return BlockOutStream.createReplicatedBlockOutStream(context, blockId, bytes, chosen, options);
+        return new Opened(
+                BlockOutStream.createReplicatedBlockOutStream(context, blockId, bytes, chosen, options), chosen);
     }
 
     /** Before the file is persisted, where it is not at once. */

@@ -10,6 +10,7 @@ import alluxio.resource.CloseableResource;
 import alluxio.wire.WorkerNetAddress;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -30,8 +31,8 @@ final class CachedBlocks {
     private final OutStreamOptions options;
     private final long container;
     private final long lengthBytes;
-    private final Map<Long, WorkerNetAddress> committed = new LinkedHashMap<>();
-    private @Nullable BlockOutStream open;
+    private final Map<Long, List<WorkerNetAddress>> committed = new LinkedHashMap<>();
+    private BlockStreams.@Nullable Opened open;
     private long openId;
     private long doneBytes;
     private long nextSequence;
@@ -51,7 +52,7 @@ final class CachedBlocks {
         int at = from;
         try {
             while (at < from + count && !failed) {
-                BlockOutStream block = block();
+                BlockOutStream block = block().stream();
                 int part = (int) Math.min(block.remaining(), from + count - at);
                 block.write(bytes, at, part);
                 at += part;
@@ -65,8 +66,8 @@ final class CachedBlocks {
         }
     }
 
-    private BlockOutStream block() throws IOException {
-        BlockOutStream block = open;
+    private BlockStreams.Opened block() throws IOException {
+        BlockStreams.Opened block = open;
         if (block == null) {
             long most = options.getBlockSizeBytes();
             long size = lengthBytes == StreamWriter.UNKNOWN ? most : Math.min(most, lengthBytes - doneBytes);
@@ -78,11 +79,11 @@ final class CachedBlocks {
     }
 
     private void commit() throws IOException {
-        BlockOutStream block = open;
+        BlockStreams.Opened block = open;
         if (block != null) {
             open = null;
-            block.close();
-            committed.put(openId, block.getAddress());
+            committed.put(openId, block.workers()); // some may have it where closing fails
+            block.stream().close();
         }
     }
 
@@ -102,11 +103,11 @@ final class CachedBlocks {
     }
 
     private void cancelOpen() {
-        BlockOutStream block = open;
+        BlockStreams.Opened block = open;
         open = null;
         if (block != null) {
             try {
-                block.cancel();
+                block.stream().cancel();
             } catch (IOException | RuntimeException e) {
                 LOG.debug("Cancelling a block failed: {}", e.toString());
             }
@@ -116,15 +117,16 @@ final class CachedBlocks {
     /** There will be no such file: takes the blocks out of the workers. */
     void cancel() {
         cancelOpen();
-        committed.forEach((id, worker) -> {
-            try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
-                client.get()
-                        .removeBlock(
-                                RemoveBlockRequest.newBuilder().setBlockId(id).build());
-            } catch (IOException | RuntimeException e) {
-                LOG.debug("Removing a block failed: {}", e.toString());
-            }
-        });
+        committed.forEach((id, workers) -> workers.forEach(worker -> remove(id, worker)));
         committed.clear();
+    }
+
+    private void remove(long id, WorkerNetAddress worker) {
+        try (CloseableResource<BlockWorkerClient> client = context.acquireBlockWorkerClient(worker)) {
+            client.get()
+                    .removeBlock(RemoveBlockRequest.newBuilder().setBlockId(id).build());
+        } catch (IOException | RuntimeException e) {
+            LOG.debug("Removing a block failed: {}", e.toString());
+        }
     }
 }

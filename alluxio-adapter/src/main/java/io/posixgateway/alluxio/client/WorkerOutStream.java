@@ -70,7 +70,7 @@ final class WorkerOutStream extends FileOutStream {
         if (last != null) {
             last.flush();
         }
-        BlockOutStream next = streams.open(newBlock(), options.getBlockSizeBytes(), options);
+        BlockOutStream next = streams.open(newBlock(), options.getBlockSizeBytes(), options).stream();
         blocks.add(next);
         return next;
     }

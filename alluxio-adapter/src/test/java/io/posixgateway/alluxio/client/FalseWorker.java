@@ -8,6 +8,10 @@ import alluxio.grpc.OpenLocalBlockRequest;
 import alluxio.grpc.OpenLocalBlockResponse;
 import alluxio.grpc.ReadRequest;
 import alluxio.grpc.ReadResponse;
+import alluxio.grpc.RemoveBlockRequest;
+import alluxio.grpc.RemoveBlockResponse;
+import alluxio.grpc.WriteRequest;
+import alluxio.grpc.WriteResponse;
 import alluxio.shaded.client.com.google.protobuf.ByteString;
 import alluxio.shaded.client.io.grpc.Server;
 import alluxio.shaded.client.io.grpc.Status;
@@ -38,6 +42,10 @@ final class FalseWorker implements AutoCloseable {
     final List<ReadRequest> requests = new CopyOnWriteArrayList<>();
     /** What it was asked to fetch. */
     final List<CacheRequest> fetched = new CopyOnWriteArrayList<>();
+    /** Ids of the blocks that were put into it, and taken out. */
+    final List<Long> written = new CopyOnWriteArrayList<>();
+
+    final List<Long> removed = new CopyOnWriteArrayList<>();
 
     final AtomicInteger cancelled = new AtomicInteger();
     /** In all. */
@@ -157,6 +165,39 @@ final class FalseWorker implements AutoCloseable {
         }
     }
 
+    /** One block that is put into it. */
+    private final class Receiving implements StreamObserver<WriteRequest> {
+        private final StreamObserver<WriteResponse> responses;
+        private long block;
+        private long bytes;
+
+        Receiving(StreamObserver<WriteResponse> responses) {
+            this.responses = responses;
+        }
+
+        @Override
+        public void onNext(WriteRequest request) {
+            if (request.hasChunk()) {
+                bytes += request.getChunk().getData().size();
+            } else if (request.getCommand().getFlush()) {
+                responses.onNext(WriteResponse.newBuilder().setOffset(bytes).build());
+            } else {
+                block = request.getCommand().getId();
+            }
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            // The client gave it up.
+        }
+
+        @Override
+        public void onCompleted() {
+            written.add(block);
+            responses.onCompleted();
+        }
+    }
+
     private final class Blocks extends BlockWorkerGrpc.BlockWorkerImplBase {
         @Override
         public StreamObserver<ReadRequest> readBlock(StreamObserver<ReadResponse> responses) {
@@ -177,6 +218,18 @@ final class FalseWorker implements AutoCloseable {
                 @Override
                 public void onCompleted() {}
             };
+        }
+
+        @Override
+        public StreamObserver<WriteRequest> writeBlock(StreamObserver<WriteResponse> responses) {
+            return new Receiving(responses);
+        }
+
+        @Override
+        public void removeBlock(RemoveBlockRequest request, StreamObserver<RemoveBlockResponse> responses) {
+            removed.add(request.getBlockId());
+            responses.onNext(RemoveBlockResponse.getDefaultInstance());
+            responses.onCompleted();
         }
 
         @Override
