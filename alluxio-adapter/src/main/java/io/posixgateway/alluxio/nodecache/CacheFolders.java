@@ -5,7 +5,9 @@ import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -23,6 +25,8 @@ public final class CacheFolders {
     private final OpenPieces openPieces = OpenPieces.ofProcess();
     /** Guarded by itself. */
     private final Map<Path, Shared> open = new HashMap<>();
+    /** Those that no volume uses any more, and that are not released yet, as their disk does not answer. Guarded by {@link #open}. */
+    private final Set<Shared> ending = new HashSet<>();
 
     public CacheFolders(Clock clock) {
         this.clock = clock;
@@ -172,7 +176,10 @@ public final class CacheFolders {
                 prepare();
                 taken = CacheFolder.tryLock(folder);
                 if (taken == null) {
-                    report("another process uses it; if that is to continue, give each its own cache_dir");
+                    report(
+                            isEnding()
+                                    ? "volumes that were unmounted have it until its disk has answered; look at that"
+                                    : "another process uses it; if that is to continue, give each its own cache_dir");
                 } else {
                     cache.load();
                     loaded = true;
@@ -184,6 +191,12 @@ public final class CacheFolders {
                 taken.close();
             }
             return loaded ? taken : null;
+        }
+
+        private boolean isEnding() {
+            synchronized (open) {
+                return ending.stream().anyMatch(other -> other.folder.equals(folder));
+            }
         }
 
         private void prepare() throws IOException {
@@ -232,6 +245,7 @@ public final class CacheFolders {
                     return;
                 }
                 open.remove(folder);
+                ending.add(this);
             }
             later(this::release); // behind what is being written
             writer.shutdown();
@@ -242,11 +256,17 @@ public final class CacheFolders {
             }
         }
 
-        private synchronized void release() {
-            CacheFolder held = lock;
-            lock = null;
+        private void release() {
+            CacheFolder held;
+            synchronized (this) {
+                held = lock;
+                lock = null;
+            }
             if (held != null) {
                 held.close();
+            }
+            synchronized (open) {
+                ending.remove(this);
             }
         }
     }

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.nodecache;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.harness.TmpfsFolder;
+import io.posixgateway.alluxio.mounted.LogLines;
 import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.fuse.conformance.Eventually;
 import java.nio.ByteBuffer;
@@ -206,6 +207,27 @@ class HungDiskTest {
 
         assertUsedAgain();
         Eventually.holds("it is kept", () -> volume.hasAll(2, SMALL, 1));
+    }
+
+    @Test
+    void folderThatAnUnmountedVolumeStillHas_isNotSaidToBeOfAnotherProcess() throws Exception {
+        disk.hang();
+        file(2).keep(0, ByteBuffer.wrap(content));
+        Eventually.holds("it is written", () -> disk.unanswered() == 1);
+        volume.close();
+
+        CacheFolders.Shared again;
+        try (LogLines log = new LogLines()) {
+            again = folders.open(above.resolve("cache"), 1 << 20, true, new LocalDisk(above.resolve("cache")));
+            assertThat(log.with("another process")).isEmpty();
+            assertThat(log.with("volumes that were unmounted have it")).hasSize(1);
+        }
+        volume = new CacheVolume(again, () -> new Tenant(3), new Heap());
+        disk.answer();
+        Eventually.holds("it is used", () -> {
+            clock.advance(Duration.ofMinutes(1));
+            return again.isReady(true);
+        });
     }
 
     @Test
