@@ -1,9 +1,9 @@
 package io.posixgateway.alluxio.nodecache;
 
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
@@ -15,9 +15,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The cache as one volume uses it: whose entries it may find, and what it is reading now. Any thread.
  *
- * <p>What is read from Alluxio is gathered in memory, piece by piece; a piece of which all was read is written by the cache's thread. Where
- * there is no memory, what was not read for longest is given up, so that who reads in sequence fills the cache and who reads at random
- * does where it completes pieces.
+ * <p>What is read from Alluxio is gathered in memory, piece by piece; a piece of which all was read is written by the cache's thread. A piece
+ * has all of its memory from its first part on. Where there is none, one that nobody went on with for {@link #IDLE_NANOS} is given up; else
+ * the new one is left out: of many who read in sequence some fill the cache, and not each takes the memory of the next one. For a while
+ * then nothing begins in the middle of a piece, as its reader was left out, or reads at random.
  */
 public final class CacheVolume implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CacheVolume.class);
@@ -52,12 +53,19 @@ public final class CacheVolume implements AutoCloseable {
         void close();
     }
 
+    /** So long a piece keeps its memory though nothing more of it is read. */
+    static final long IDLE_NANOS = 5_000_000_000L;
+
     private final Host folder;
     private final Identity identity;
     private final Buffers buffers;
+    private final Clock clock;
     private volatile @Nullable Tenant tenant;
     /** By themselves as pieces; the first one was not used for longest. Guarded by itself. */
     private final LinkedHashMap<Piece, Filling> fillings = new LinkedHashMap<>(16, 0.75f, true);
+
+    /** When a piece was left out last. */
+    private volatile @Nullable Long shortNanos;
 
     /** Files that are open: where the volume ends before its handles, they must not keep pieces of others' cache from eviction. */
     private final Set<AutoCloseable> open = ConcurrentHashMap.newKeySet();
@@ -69,11 +77,12 @@ public final class CacheVolume implements AutoCloseable {
     private final LongAdder misses = new LongAdder();
 
     /** @param folder this volume's from here on, as one of those that share it */
-    public CacheVolume(CacheFolders.Shared folder, Identity identity, Buffers buffers) {
-        this((Host) folder, identity, buffers);
+    public CacheVolume(CacheFolders.Shared folder, Identity identity, Buffers buffers, Clock clock) {
+        this((Host) folder, identity, buffers, clock);
     }
 
-    CacheVolume(Host folder, Identity identity, Buffers buffers) {
+    CacheVolume(Host folder, Identity identity, Buffers buffers, Clock clock) {
+        this.clock = clock;
         this.folder = folder;
         this.identity = identity;
         this.buffers = buffers;
@@ -184,20 +193,42 @@ public final class CacheVolume implements AutoCloseable {
             return;
         }
         Piece name = new Piece(file, index, 0, false);
-        Filling filling = filling(name);
-        Filling.Outcome outcome = filling.put(into, data);
-        while (outcome == Filling.Outcome.NO_MEMORY && isOldestGivenUp(name)) {
-            outcome = filling.put(into, data);
-        }
-        if (outcome == Filling.Outcome.WHOLE && isTaken(name, filling) && !folder.later(() -> keep(filling))) {
+        Filling known = known(name);
+        Filling filling = known == null ? begun(name, into == 0) : known;
+        boolean whole = filling != null && filling.put(into, data, clock.nanos());
+        if (whole && isTaken(name, filling) && !folder.later(() -> keep(filling))) {
             filling.end();
         }
     }
 
-    private Filling filling(Piece name) {
+    private @Nullable Filling known(Piece name) {
         synchronized (fillings) {
-            return fillings.computeIfAbsent(name, made -> new Filling(name.file, name.index, buffers));
+            return fillings.get(name);
         }
+    }
+
+    /** Null: there is no memory. */
+    private @Nullable Filling begun(Piece name, boolean atStart) {
+        long now = clock.nanos();
+        Long before = shortNanos;
+        if (!atStart && before != null && now - before < IDLE_NANOS) {
+            return null;
+        }
+        Filling made = new Filling(name.file, name.index, buffers, now);
+        while (!made.hasMemory()) {
+            if (!isIdleGivenUp(now)) {
+                shortNanos = now;
+                return null;
+            }
+        }
+        Filling other;
+        synchronized (fillings) {
+            other = fillings.putIfAbsent(name, made);
+        }
+        if (other != null) {
+            made.end();
+        }
+        return other == null ? made : other;
     }
 
     /** From here on nobody else ends it; false: somebody did. */
@@ -207,19 +238,19 @@ public final class CacheVolume implements AutoCloseable {
         }
     }
 
-    /** False: it was the piece itself. */
-    private boolean isOldestGivenUp(Piece wanted) {
-        Map.Entry<Piece, Filling> oldest;
+    /** False: some of each was read not long ago. */
+    private boolean isIdleGivenUp(long now) {
+        Filling oldest;
         synchronized (fillings) {
-            var each = fillings.entrySet().iterator();
-            if (!each.hasNext()) {
+            var each = fillings.values().iterator();
+            oldest = each.hasNext() ? each.next() : null;
+            if (oldest == null || !oldest.isIdleFor(IDLE_NANOS, now)) {
                 return false;
             }
-            oldest = each.next();
             each.remove();
         }
-        oldest.getValue().end();
-        return !oldest.getKey().equals(wanted);
+        oldest.end();
+        return true;
     }
 
     private void keep(Filling filling) {

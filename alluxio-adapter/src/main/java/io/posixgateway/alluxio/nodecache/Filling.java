@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -20,16 +21,11 @@ final class Filling {
     private final TreeMap<Integer, Integer> here = new TreeMap<>();
 
     private boolean ended;
+    /** When some of it was read last. */
+    private long readNanos;
 
-    /** What became of a part. */
-    enum Outcome {
-        PARTIAL,
-        /** All is here, for the first time. */
-        WHOLE,
-        NO_MEMORY
-    }
-
-    Filling(CacheKey file, int index, CacheVolume.Buffers buffers) {
+    Filling(CacheKey file, int index, CacheVolume.Buffers buffers, long nowNanos) {
+        this.readNanos = nowNanos;
         this.file = file;
         this.index = index;
         this.bytes = file.bytesOf(index);
@@ -37,37 +33,43 @@ final class Filling {
         this.chunks = new ByteBuffer[(bytes + CHUNK_BYTES - 1) / CHUNK_BYTES];
     }
 
-    /** @param at where in the piece; the data is left as it is */
-    synchronized Outcome put(int at, ByteBuffer data) {
+    /** Takes the memory for all of it; false: there is not so much, and none is taken. */
+    synchronized boolean hasMemory() {
+        for (int i = 0; i < chunks.length; i++) {
+            int wanted = Math.min(CHUNK_BYTES, bytes - i * CHUNK_BYTES);
+            ByteBuffer chunk = buffers.take(wanted);
+            if (chunk == null) {
+                giveBack();
+                return false;
+            }
+            chunk.clear().limit(wanted);
+            chunks[i] = chunk;
+        }
+        return true;
+    }
+
+    /**
+     * @param at where in the piece; the data is left as it is
+     * @return true: all is here, for the first time
+     */
+    synchronized boolean put(int at, ByteBuffer data, long nowNanos) {
+        readNanos = nowNanos;
         if (isWhole() || ended) {
-            return Outcome.PARTIAL;
+            return false;
         }
         int end = at + data.remaining();
         for (int next = at; next < end; ) {
-            ByteBuffer chunk = chunk(next / CHUNK_BYTES);
-            if (chunk == null) {
-                return Outcome.NO_MEMORY;
-            }
             int into = next % CHUNK_BYTES;
             int count = Math.min(end - next, CHUNK_BYTES - into);
-            chunk.put(into, data, data.position() + next - at, count);
+            Objects.requireNonNull(chunks[next / CHUNK_BYTES]).put(into, data, data.position() + next - at, count);
             next += count;
         }
         cover(at, end);
-        return isWhole() ? Outcome.WHOLE : Outcome.PARTIAL;
+        return isWhole();
     }
 
-    private @Nullable ByteBuffer chunk(int number) {
-        ByteBuffer chunk = chunks[number];
-        if (chunk == null) {
-            int wanted = Math.min(CHUNK_BYTES, bytes - number * CHUNK_BYTES);
-            chunk = buffers.take(wanted);
-            if (chunk != null) {
-                chunk.clear().limit(wanted);
-                chunks[number] = chunk;
-            }
-        }
-        return chunk;
+    synchronized boolean isIdleFor(long nanos, long nowNanos) {
+        return nowNanos - readNanos >= nanos;
     }
 
     private void cover(int from, int to) {
@@ -102,6 +104,10 @@ final class Filling {
     /** It is not needed any more; a second time is harmless. */
     synchronized void end() {
         ended = true;
+        giveBack();
+    }
+
+    private void giveBack() {
         for (int i = 0; i < chunks.length; i++) {
             ByteBuffer chunk = chunks[i];
             chunks[i] = null;

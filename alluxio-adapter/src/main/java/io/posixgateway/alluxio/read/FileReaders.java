@@ -51,7 +51,7 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
             CacheFolders.@Nullable Shared folder,
             Clock clock) {
         this.store = store;
-        this.cache = folder == null ? null : new CacheVolume(folder, this::tenant, new FillBuffers(budget));
+        this.cache = folder == null ? null : new CacheVolume(folder, this::tenant, new FillBuffers(budget), clock);
         this.blocks = blocks;
         this.used = new LruReporter(blocks, store::use, clock, this::lookAfterBlocks);
         this.budget = budget;

@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Objects;
@@ -25,6 +26,7 @@ class CacheVolumeTest {
     @TempDir(factory = TmpfsFolder.class)
     private Path folder = Path.of("");
 
+    private final ManualClock clock = new ManualClock();
     private final TestHost host = new TestHost();
     private final TestBuffers buffers = new TestBuffers();
     private final byte[] content = new byte[LONG];
@@ -95,7 +97,7 @@ class CacheVolumeTest {
     void open() {
         new Random(1).nextBytes(content);
         openCache();
-        volume = new CacheVolume(host, () -> tenant, buffers);
+        volume = new CacheVolume(host, () -> tenant, buffers, clock);
     }
 
     private void openCache() {
@@ -186,6 +188,7 @@ class CacheVolumeTest {
         CachedFile old = file(7);
         keep(old, 0, PART);
         keep(old, 1 << 20, (1 << 20) + PART);
+        clock.advance(Duration.ofNanos(CacheVolume.IDLE_NANOS));
 
         CachedFile file = file(8);
         keepAll(file);
@@ -195,6 +198,38 @@ class CacheVolumeTest {
         keep(old, PART, 1 << 20);
         volume.close();
         assertThat(buffers.taken).isZero();
+    }
+
+    /** Each would take the memory of the one that goes on next. */
+    @Test
+    void moreReadersInSequenceThanMemoryIsFor_fillTheCache_asManyAsItIsFor() {
+        CachedFile[] files = new CachedFile[8];
+        Arrays.setAll(files, this::file);
+        for (int at = 0; at < LONG; at += PART) {
+            for (CachedFile file : files) {
+                keep(file, at, Math.min(LONG, at + PART));
+            }
+            host.work();
+        }
+        assertThat(volume.figures().pieces())
+                .as("4 long ones, and all of the short ones")
+                .isEqualTo(4 + 8);
+        assertThat(buffers.taken).isZero();
+    }
+
+    /** Its beginning was left out, so it could not become whole. */
+    @Test
+    void restOfAPieceThatWasLeftOut_takesNoMemory() {
+        buffers.left = 6;
+        keep(file(7), 0, PART);
+        CachedFile late = file(8);
+        keep(late, 0, PART);
+        buffers.left = 6;
+        keep(late, PART, 2 * PART);
+        assertThat(buffers.taken).isEqualTo(4);
+        clock.advance(Duration.ofNanos(CacheVolume.IDLE_NANOS));
+        keep(late, PART, 2 * PART);
+        assertThat(buffers.taken).isEqualTo(8);
     }
 
     @Test
@@ -242,7 +277,8 @@ class CacheVolumeTest {
                 () -> {
                     throw new StoreException(Errno.EIO, "away", null);
                 },
-                buffers);
+                buffers,
+                clock);
         assertThat(away.open(7, LONG, 1, true)).isNull();
     }
 

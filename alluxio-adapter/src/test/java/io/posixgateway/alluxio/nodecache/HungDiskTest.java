@@ -38,7 +38,7 @@ class HungDiskTest {
         new Random(1).nextBytes(content);
         disk = new HangingDisk(new LocalDisk(above.resolve("cache")));
         shared = opened();
-        volume = new CacheVolume(shared, () -> new Tenant(3), new Heap());
+        volume = new CacheVolume(shared, () -> new Tenant(3), new Heap(), clock);
     }
 
     @AfterEach
@@ -222,7 +222,7 @@ class HungDiskTest {
             assertThat(log.with("another process")).isEmpty();
             assertThat(log.with("volumes that were unmounted have it")).hasSize(1);
         }
-        volume = new CacheVolume(again, () -> new Tenant(3), new Heap());
+        volume = new CacheVolume(again, () -> new Tenant(3), new Heap(), clock);
         disk.answer();
         Eventually.holds("it is used", () -> {
             clock.advance(Duration.ofMinutes(1));
@@ -247,6 +247,6 @@ class HungDiskTest {
         one.close();
         other.close();
         shared = opened();
-        volume = new CacheVolume(shared, () -> new Tenant(3), new Heap());
+        volume = new CacheVolume(shared, () -> new Tenant(3), new Heap(), clock);
     }
 }
