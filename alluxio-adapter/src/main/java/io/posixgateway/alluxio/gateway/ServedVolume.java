@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.store.RunningListings;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.dispatch.InFlightRequest;
+import io.posixgateway.fuse.metrics.CallerProcess;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.time.Supervised;
@@ -94,6 +95,11 @@ public final class ServedVolume {
         @Override
         public List<RunningListings.Listing> copies(long atLeastNanos) {
             return files.store().copies(atLeastNanos);
+        }
+
+        @Override
+        public CallerProcess.State caller(int pid) {
+            return CallerProcess.state(pid);
         }
 
         @Override

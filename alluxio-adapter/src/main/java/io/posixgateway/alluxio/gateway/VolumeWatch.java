@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.gateway;
 
 import io.posixgateway.alluxio.store.RunningListings;
 import io.posixgateway.fuse.dispatch.InFlightRequest;
+import io.posixgateway.fuse.metrics.CallerProcess;
 import io.posixgateway.fuse.time.Supervised;
 import java.io.IOException;
 import java.util.HashSet;
@@ -50,6 +51,9 @@ public final class VolumeWatch {
         /** The same of renames that copy. */
         List<RunningListings.Listing> copies(long atLeastNanos);
 
+        /** What can be seen of the program that requested something. */
+        CallerProcess.State caller(int pid);
+
         /** Where a node is, as far as is known; empty: not known. */
         String pathOf(long node);
     }
@@ -95,7 +99,8 @@ public final class VolumeWatch {
     /** Was a call of this request interrupted, now or before? */
     private boolean interruptedIfLong(InFlightRequest request) {
         boolean before = interruptedOnce.contains(request.unique());
-        long limit = limits.interruptNanos(request, before);
+        boolean signalled = WatchLimits.isEnded(request, watched::caller);
+        long limit = limits.interruptNanos(request, signalled, before);
         if (!over(request.remoteNanos(), limit) || !watched.interrupt(request.unique(), limit)) {
             return before;
         }
@@ -106,7 +111,7 @@ public final class VolumeWatch {
                 request.opcode().label(),
                 request.unique(),
                 seconds(request.remoteNanos()),
-                request.callerInterrupted()
+                signalled
                         ? "its program received a signal and gets EINTR"
                         : "it fails with ETIMEDOUT (interrupt_after)");
         return true;

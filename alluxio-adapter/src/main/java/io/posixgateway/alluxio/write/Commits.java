@@ -64,8 +64,26 @@ final class Commits {
         } catch (StoreException e) {
             dirtyFile.failed = e.errno() != Errno.EINTR;
             giveUpIncomplete(dirtyFile);
-            LOG.error("Upload failed; the content stays in {}: {}", dirtyFile.spool.file(), e.getMessage());
+            logFailure(dirtyFile, e);
             throw e;
+        }
+    }
+
+    private static void logFailure(DirtyFile dirtyFile, StoreException failure) {
+        switch (dirtyFile.state().phase()) {
+            case LOST -> {} // the log has it
+            case STREAMING ->
+                LOG.warn(
+                        "{} is not complete yet; the next fsync or close tries again: {}",
+                        dirtyFile.path(),
+                        failure.getMessage());
+            case CLOSED ->
+                LOG.error(
+                        "{} is in Alluxio, but its mode may be another one in the under file system: {}",
+                        dirtyFile.path(),
+                        failure.getMessage());
+            default ->
+                LOG.error("Upload failed; the content stays in {}: {}", dirtyFile.spool.file(), failure.getMessage());
         }
     }
 
@@ -147,6 +165,9 @@ final class Commits {
         try {
             commit(dirtyFile, true, Waiter.PATIENT);
             keep = false;
+        } catch (StoreException e) {
+            streams.loseUnfinished(dirtyFile, e);
+            throw e;
         } finally {
             boolean lost = dirtyFile.is(Phase.LOST);
             if (lost || dirtyFile.isIncomplete()) { // also what could not be removed then
@@ -278,7 +299,7 @@ final class Commits {
                 commit(dirtyFile, true, Waiter.PATIENT);
             }
         } catch (StoreException e) {
-            LOG.error("A file is lost that was being streamed to Alluxio: {}", e.getMessage());
+            streams.loseUnfinished(dirtyFile, e);
         }
     }
 

@@ -135,13 +135,23 @@ final class StreamingUploads {
         void at(String path) throws StoreException;
     }
 
-    /** Everyone finds the file, which the caller closes. */
+    /**
+     * Everyone finds the file, which the caller closes. Where Alluxio does not say whether it is still there, it remains a stream, which
+     * can be completed later.
+     */
     void complete(DirtyFile dirtyFile, StreamingUpload upload, Last last) throws StoreException {
-        dirtyFile.become(new DirtyState.Committing(upload));
         try {
-            complete(metadata.pathOf(dirtyFile.inode), upload, last);
+            String path = metadata.pathOf(dirtyFile.inode);
+            boolean there = upload.sink.isAt(path) && incomplete.isAt(path, upload.sink.fileId());
+            if (there) {
+                last.at(path);
+            }
+            dirtyFile.become(new DirtyState.Committing(upload));
+            complete(path, upload, there);
         } catch (StoreException e) {
-            lose(dirtyFile, upload, e);
+            if (dirtyFile.state() != upload) {
+                lose(dirtyFile, upload, e);
+            }
             throw e;
         } catch (RuntimeException | Error e) {
             // Another attempt would find the stream closed, and take that for success.
@@ -150,15 +160,21 @@ final class StreamingUploads {
         }
     }
 
-    private void complete(String path, StreamingUpload upload, Last last) throws StoreException {
-        if (!upload.sink.isAt(path)) {
-            throw new StoreException(Errno.EIO, "It was moved to " + path + " while it was being streamed", null);
+    private static void complete(String path, StreamingUpload upload, boolean there) throws StoreException {
+        if (!there) {
+            String how = upload.sink.isAt(path)
+                    ? "Another client replaced or removed it in the meantime"
+                    : "It was moved to " + path + " while it was being streamed";
+            throw new StoreException(Errno.EIO, how, null);
         }
-        if (!incomplete.isAt(path, upload.sink.fileId())) {
-            throw new StoreException(Errno.EIO, "Another client replaced or removed it in the meantime", null);
-        }
-        last.at(path);
         upload.sink.complete();
+    }
+
+    /** Nobody is left who would complete it. */
+    void loseUnfinished(DirtyFile dirtyFile, StoreException failure) {
+        if (dirtyFile.state() instanceof StreamingUpload upload) {
+            lose(dirtyFile, upload, failure);
+        }
     }
 
     /** The failure of a file that an earlier process was streaming. */

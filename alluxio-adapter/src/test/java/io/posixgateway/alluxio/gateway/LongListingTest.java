@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.store.RunningListings.Listing;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.dispatch.InFlightRequest;
+import io.posixgateway.fuse.metrics.CallerProcess;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +32,7 @@ class LongListingTest {
     private MemoryMount mount;
     private VolumeWatch watch;
     private int aborts;
+    private CallerProcess.State caller = CallerProcess.State.KILLED;
 
     private final class Watching implements VolumeWatch.Watched {
         @Override
@@ -56,6 +58,11 @@ class LongListingTest {
         @Override
         public List<Listing> copies(long atLeastNanos) {
             return mount.fileSystem().store().copies(atLeastNanos);
+        }
+
+        @Override
+        public CallerProcess.State caller(int pid) {
+            return caller;
         }
 
         @Override
@@ -136,6 +143,21 @@ class LongListingTest {
         watch.look();
         assertThat(renaming.awaitErrno()).isEqualTo(Errno.EINTR);
         assertThat(mount.read("/other")).isEqualTo("text");
+    }
+
+    /** As a timer of its own, or a child that ends, may send it. */
+    @Test
+    void rename_ofAProgramThatHandlesASignal_isWaitedFor() throws Exception {
+        caller = CallerProcess.State.LIVES;
+        StoreFaults.Held held = mount.faults().on(StoreCall.RENAME).at("/other").hold();
+        AsyncCall renaming = AsyncCall.start(() -> mount.rename("/other", "/moved"));
+        held.await();
+        cluster.clock().advance(Duration.ofMinutes(1));
+        mount.requests().signal(renaming.thread());
+        watch.look();
+        held.open();
+        assertThat(renaming.awaitErrno()).isZero();
+        assertThat(mount.read("/moved")).isEqualTo("text");
     }
 
     @Test

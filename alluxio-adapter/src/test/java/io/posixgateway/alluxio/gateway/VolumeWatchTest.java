@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.store.RunningListings;
 import io.posixgateway.fuse.dispatch.InFlightRequest;
+import io.posixgateway.fuse.metrics.CallerProcess;
 import io.posixgateway.fuse.wire.Opcode;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ class VolumeWatchTest {
 
     private final List<InFlightRequest> requests = new ArrayList<>();
     private final List<Long> interrupted = new ArrayList<>();
+    private CallerProcess.State caller = CallerProcess.State.KILLED;
     private int aborts;
     private int refusedAborts;
 
@@ -52,6 +54,11 @@ class VolumeWatchTest {
         }
 
         @Override
+        public CallerProcess.State caller(int pid) {
+            return caller;
+        }
+
+        @Override
         public String pathOf(long node) {
             if (node != NODE) {
                 throw new IllegalStateException("nobody expects this");
@@ -73,6 +80,12 @@ class VolumeWatchTest {
 
     private void request(long unique, Opcode opcode, boolean signalled, long ageSeconds, long remoteSeconds) {
         request(unique, opcode, signalled, ageSeconds, remoteSeconds, NODE);
+    }
+
+    /** The upload of a file, or the copy of one, which takes as long as it takes; its program got a signal. */
+    private void signalledCopy(long unique, Opcode opcode) {
+        requests.add(new InFlightRequest(
+                unique, opcode, NODE, 42, true, 60 * SECOND, 60 * SECOND, true, Thread.currentThread()));
     }
 
     private void request(
@@ -154,6 +167,24 @@ class VolumeWatchTest {
         request(1, Opcode.READDIRPLUS, true, 601, 601);
         watch.look();
         assertThat(interrupted).containsExactly(1L);
+    }
+
+    @Test
+    void a_signal_that_a_program_handles_ends_no_upload_and_no_copy() {
+        VolumeWatch watch = watch(0, 300, 540);
+        caller = CallerProcess.State.LIVES;
+        signalledCopy(1, Opcode.FLUSH);
+        signalledCopy(2, Opcode.FSYNC);
+        signalledCopy(3, Opcode.RENAME);
+        request(4, Opcode.WRITE, true, 60, 60);
+        watch.look();
+        assertThat(interrupted).isEmpty();
+        caller = CallerProcess.State.UNSEEN;
+        watch.look();
+        assertThat(interrupted).as("what carries no data").containsExactly(3L);
+        caller = CallerProcess.State.KILLED;
+        watch.look();
+        assertThat(interrupted).contains(1L, 2L, 4L);
     }
 
     @Test

@@ -8,7 +8,10 @@ import java.util.stream.Stream;
 
 /** What /proc says of a program that asks. Reads a file or two that the kernel makes up; any thread. */
 public final class CallerProcess {
-    private static final int KILL_BIT = 1 << 8;
+    private static final long KILL_BIT = 1L << 8;
+    /** The signals of signal(7) that end a program with a core: QUIT, ILL, TRAP, ABRT, BUS, FPE, SEGV, XCPU, XFSZ, SYS. */
+    private static final long CORE_BITS = 0x4180_04fcL;
+
     private static final int EXITING = 4;
     private static final int SIGNAL_MASK = 0x7f;
     /** Fields of stat behind the name, counted from the state on. */
@@ -20,12 +23,20 @@ public final class CallerProcess {
 
     private CallerProcess() {}
 
+    /** What can be seen of a program that waits. */
+    public enum State {
+        LIVES,
+        KILLED,
+        /** It is in another PID namespace, or has ended. */
+        UNSEEN
+    }
+
     /**
-     * Is this thread of a program dying of a signal? Then a fatal one is pending, which the kernel shows as SIGKILL whichever it
-     * was, or it is on its way out with a signal for its end. False for one that exits by itself, and where nothing can be seen.
+     * Whether this thread of a program is dying of a signal: then a fatal one is pending, which the kernel shows as SIGKILL whichever
+     * it was, or as itself where it is to leave a core; or it is on its way out with a signal for its end. One that exits by itself lives.
      */
-    static boolean isKilled(int pid) {
-        return isKilled(Path.of("/proc", String.valueOf(pid)));
+    public static State state(int pid) {
+        return pid > 0 ? state(Path.of("/proc", String.valueOf(pid))) : State.UNSEEN;
     }
 
     /** Is the group among those of this thread of a program? False where nothing can be seen. */
@@ -65,11 +76,12 @@ public final class CallerProcess {
                 .flatMap(line -> Stream.of(line.substring(name.length()).trim().split("\\s", -1)));
     }
 
-    static boolean isKilled(Path process) {
+    static State state(Path process) {
         try {
-            return dies(text(process.resolve("stat"))) || isToDie(text(process.resolve("status")));
+            boolean killed = dies(text(process.resolve("stat"))) || isToDie(text(process.resolve("status")));
+            return killed ? State.KILLED : State.LIVES;
         } catch (IOException | RuntimeException e) {
-            return false;
+            return State.UNSEEN;
         }
     }
 
@@ -84,11 +96,18 @@ public final class CallerProcess {
     }
 
     private static boolean isToDie(String status) {
+        long pending = signals(status, "SigPnd:") | signals(status, "ShdPnd:");
+        long kept = signals(status, "SigBlk:") | signals(status, "SigIgn:") | signals(status, "SigCgt:");
+        return (pending & KILL_BIT) != 0 || (pending & ~kept & CORE_BITS) != 0;
+    }
+
+    /** A set of signals; empty where the kernel shows none of this name. */
+    private static long signals(String status, String name) {
         return status.lines()
-                .filter(line -> line.startsWith("SigPnd:") || line.startsWith("ShdPnd:"))
-                .anyMatch(line -> (Long.parseUnsignedLong(
-                                        line.substring(line.indexOf(':') + 1).trim(), 16)
-                                & KILL_BIT)
-                        != 0);
+                .filter(line -> line.startsWith(name))
+                .mapToLong(line ->
+                        Long.parseUnsignedLong(line.substring(name.length()).trim(), 16))
+                .findFirst()
+                .orElse(0);
     }
 }

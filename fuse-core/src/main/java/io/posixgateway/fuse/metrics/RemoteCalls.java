@@ -56,7 +56,7 @@ public final class RemoteCalls {
 
     /** Was the program killed whose request the thread works for? False where that cannot be seen. On it. */
     public boolean callerKilled() {
-        return caller > 0 && CallerProcess.isKilled(caller);
+        return CallerProcess.state(caller) == CallerProcess.State.KILLED;
     }
 
     /** What the thread works for, such as "vol-1 #17"; empty: no request. On it. */

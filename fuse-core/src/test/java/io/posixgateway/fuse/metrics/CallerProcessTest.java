@@ -2,8 +2,11 @@ package io.posixgateway.fuse.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.fuse.metrics.CallerProcess.State;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,7 +34,7 @@ class CallerProcessTest {
 
     private boolean killed(int flags, int exitCode, String pending) throws Exception {
         is(flags, exitCode, pending);
-        return CallerProcess.isKilled(process);
+        return CallerProcess.state(process) == State.KILLED;
     }
 
     @Test
@@ -46,13 +49,24 @@ class CallerProcessTest {
         assertThat(killed(EXITING, 256, "0000000000000000")).as("exit(1)").isFalse();
     }
 
+    /** The kernel shows such a signal as itself until the core is written, for which it waits. */
     @Test
-    void whatCannotBeSeen_lives() throws Exception {
-        assertThat(CallerProcess.isKilled(process)).isFalse();
+    void whoseSignalLeavesACore_isKilledUnlessItHandlesIt() throws Exception {
+        assertThat(killed(RUNNING, 0, "0000000000000004")).as("SIGQUIT").isTrue();
+        for (String field : List.of("SigBlk", "SigIgn", "SigCgt")) {
+            is(RUNNING, 0, "0000000000000004");
+            Files.writeString(process.resolve("status"), field + ":\t0000000000000004\n", StandardOpenOption.APPEND);
+            assertThat(CallerProcess.state(process)).as(field).isEqualTo(State.LIVES);
+        }
+    }
+
+    @Test
+    void whatCannotBeSeen_isUnseen() throws Exception {
+        assertThat(CallerProcess.state(process)).isEqualTo(State.UNSEEN);
         Files.writeString(process.resolve("stat"), "4711 (a) D\n");
-        assertThat(CallerProcess.isKilled(process)).isFalse();
-        assertThat(CallerProcess.isKilled(0)).isFalse();
-        assertThat(CallerProcess.isKilled((int) ProcessHandle.current().pid())).isFalse();
+        assertThat(CallerProcess.state(process)).isEqualTo(State.UNSEEN);
+        assertThat(CallerProcess.state(0)).isEqualTo(State.UNSEEN);
+        assertThat(CallerProcess.state((int) ProcessHandle.current().pid())).isEqualTo(State.LIVES);
     }
 
     @Test
