@@ -40,15 +40,15 @@ final class AttributeCommits {
 
     /**
      * A new file was made before it was written: it gets the time of its last write just before it is completed, so that nobody
-     * finds it with another one. Where its mode is to be changed, too, that is one call, afterwards: the under file system gets
-     * the mode then.
+     * finds it with another one. Where its mode is to be changed, too, an object store gets both at once, since its objects have no mode;
+     * elsewhere both are sent afterwards, as the under file system gets the mode then.
      */
-    void sendTime(DirtyFile dirtyFile, String path) throws StoreException {
+    void sendBefore(DirtyFile dirtyFile, String path) throws StoreException {
         settleTime(dirtyFile);
-        if (dirtyFile.unsent == Unsent.TIME) {
-            store.change(
-                    path,
-                    new Store.Change(null, null, null, dirtyFile.attr.raw().xattrs()));
+        boolean all = dirtyFile.unsent == Unsent.ALL && store.copiesOnRename(path);
+        if (all || dirtyFile.unsent == Unsent.TIME) {
+            FileStatus raw = dirtyFile.attr.raw();
+            store.change(path, new Store.Change(all ? raw.mode() : null, null, null, raw.xattrs()));
             dirtyFile.unsent = Unsent.NOTHING;
         }
     }

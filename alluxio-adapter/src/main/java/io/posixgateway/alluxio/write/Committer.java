@@ -238,7 +238,7 @@ public final class Committer {
         StoreWriter sink = created.sink();
         try {
             checkOurs(created, attempt);
-            attributes.sendTime(dirtyFile, attempt.path);
+            attributes.sendBefore(dirtyFile, attempt.path);
             dirtyFile.spool.copyTo(sink, true, attempt.waiter);
             sink.complete();
         } catch (StoreException e) {

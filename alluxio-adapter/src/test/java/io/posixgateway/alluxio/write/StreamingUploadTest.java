@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -11,6 +12,7 @@ import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
@@ -26,7 +28,7 @@ class StreamingUploadTest {
     private static final int PIECE = 700_001;
 
     private final byte[] content = new byte[5 * PIECE];
-    private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
+    private MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private MemoryMount mount = mount("64M");
 
     /** @param spool how much of it there is */
@@ -95,6 +97,55 @@ class StreamingUploadTest {
                 .loseAnswer();
         assertThatThrownBy(file::close).isInstanceOf(FuseFailure.class);
         assertThat(mount.stat("/f").mode() & 0777).isEqualTo(0600);
+    }
+
+    /** Interrupted before anything of it is closed, as by a program's own timer: nothing is lost. */
+    @Test
+    void stream_whoseFsyncIsInterrupted_isCompletedByTheNext() throws Exception {
+        OpenFile file = streaming("/file");
+        StoreFaults.Held held = mount.faults().on(StoreCall.STATUS).at("/file").hold();
+        AsyncCall fsync = AsyncCall.start(file::fsync);
+        held.await();
+        mount.requests().interrupt(fsync.thread());
+        assertThat(fsync.awaitErrno()).isEqualTo(Errno.EINTR);
+        write(file, 3, 4);
+        file.fsync();
+        assertThat(cluster.ufs().read("/file")).isEqualTo(pieces(0, 4));
+        write(file, 4, 5);
+        file.close();
+        assertHolds("/file", content);
+    }
+
+    /** The last who could complete it. */
+    @Test
+    void stream_whoseFileCannotBeSeenUntilItsLastClose_isLostAndLeavesNothing() throws Exception {
+        OpenFile file = streaming("/file");
+        StoreFaults.Fault away = mount.faults().on(StoreCall.STATUS).at("/file").always();
+        away.fail(Errno.EIO);
+        failsWithEio(file::close);
+        away.remove();
+        Eventually.holds("nothing is in the way", () -> {
+            cluster.clock().advance(java.time.Duration.ofSeconds(2));
+            return !mount.exists("/file");
+        });
+        mount.write("/file", "again");
+    }
+
+    /** The change was acknowledged before: nothing that fails when the content is there takes it back. */
+    @Test
+    void modeOfAStreamToAnObjectStore_isKept_whenNoCallSucceedsAfterItsUpload() {
+        mount.close();
+        cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        mount = mount("64M");
+        OpenFile file = streaming("/file");
+        mount.requests().chmod(file.opened().node().id(), 0600);
+        mount.faults()
+                .on(StoreCall.COMPLETE)
+                .after(() -> mount.faults().on(StoreCall.CHANGE).always().fail(Errno.EIO));
+        mount.requests().flush(file.opened());
+        try (MemoryMount other = MemoryMount.of(cluster)) {
+            assertThat(other.stat("/file").mode() & 0777).isEqualTo(0600);
+        }
     }
 
     /** Another attempt would find the stream closed, and take that for success. */
