@@ -66,6 +66,8 @@ final class ErrnoTable {
     /** So is this, but for a rename between two under file systems. */
     private static final Set<Status.Code> INVALID = EnumSet.of(Status.Code.INVALID_ARGUMENT);
 
+    private static final Set<Status.Code> UNMET = EnumSet.of(Status.Code.FAILED_PRECONDITION);
+
     private static final String LOGIN_ADVICE =
             " (Alluxio does not accept the login: check the mount's user and its credentials, and that"
                     + " alluxio.security.authentication.type is that of the master; whom a user may impersonate is set for the master, in"
@@ -122,6 +124,9 @@ final class ErrnoTable {
         if (message.contains("message exceeds maximum size")) {
             return Errno.EIO; // gRPC's own limit has the code of a full worker
         }
+        if (hasCode(failure, UNMET) && isNotEmpty(message)) {
+            return Errno.ENOTEMPTY;
+        }
         Status.Code code = failure instanceof AlluxioStatusException ? codeOf(failure) : null;
         if (code != null) {
             return ofCode(code);
@@ -142,6 +147,17 @@ final class ErrnoTable {
         return (failure instanceof AccessControlException || hasCode(failure, DENIED))
                 && message.startsWith("A write operation on ")
                 && message.contains(" under a readonly mount point ");
+    }
+
+    /**
+     * By the words of all 2.x, and of HDFS: a directory has names, in Alluxio or in the under file system. With the same code come all failures of
+     * the under file system to delete.
+     */
+    private static boolean isNotEmpty(String message) {
+        return message.contains("cannot delete non-empty directory")
+                || message.contains("directory not empty")
+                || message.contains("directory is not empty")
+                || message.contains("ufs dir not in sync");
     }
 
     private static boolean isFull(String message) {
@@ -166,7 +182,6 @@ final class ErrnoTable {
             case PERMISSION_DENIED, UNAUTHENTICATED -> Errno.EACCES;
             case RESOURCE_EXHAUSTED -> Errno.ENOSPC;
             case UNIMPLEMENTED -> Errno.EOPNOTSUPP;
-            case FAILED_PRECONDITION -> Errno.EPERM;
             default -> Errno.EIO;
         };
     }

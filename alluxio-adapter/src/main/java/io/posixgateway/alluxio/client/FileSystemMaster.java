@@ -160,11 +160,7 @@ final class FileSystemMaster {
     void delete(String path) throws StoreException {
         DeletePRequest.Builder request = DeletePRequest.newBuilder().setPath(path);
         request.setOptions(FileSystemOptionsUtils.deleteDefaults(configured(path)));
-        try {
-            master.send("delete " + path, getRemoveMethod(), request.build());
-        } catch (StoreException e) {
-            throw e.errno() == Errno.EPERM ? new StoreException(Errno.ENOTEMPTY, String.valueOf(e.getMessage()), e) : e;
-        }
+        master.send("delete " + path, getRemoveMethod(), request.build());
     }
 
     void rename(String from, String to, RenamePOptions options, Repeat repeat) throws StoreException {

@@ -13,6 +13,7 @@ import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -35,6 +36,8 @@ import org.slf4j.LoggerFactory;
 public final class NameReservations {
     private static final Logger LOG = LoggerFactory.getLogger(NameReservations.class);
     private static final int UNUSED_MODE = 0600;
+    /** What says that nothing of a creation is there: its path is missing, another file's, or below a file. */
+    private static final Set<Integer> GONE = Set.of(Errno.ENOENT, Errno.EEXIST, Errno.EINVAL);
 
     private final Store store;
     private final CreationLog log;
@@ -197,7 +200,7 @@ public final class NameReservations {
     /**
      * Removes the file that this creation made or, as it may still be on its way, will make.
      *
-     * @throws StoreException Alluxio does not answer
+     * @throws StoreException Alluxio does not answer, or refuses for now, as when its under file system fails: it may be there still
      */
     static void undo(Store store, Creation creation) throws StoreException {
         try {
@@ -207,7 +210,7 @@ public final class NameReservations {
                 undoUnanswered(store, creation);
             }
         } catch (StoreException e) {
-            if (e.isOutcomeUnknown()) {
+            if (e.isOfRepetition() || !GONE.contains(e.errno())) {
                 throw e;
             }
         }

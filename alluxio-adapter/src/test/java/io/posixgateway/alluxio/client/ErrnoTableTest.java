@@ -19,6 +19,7 @@ import alluxio.exception.OpenDirectoryException;
 import alluxio.exception.ServiceNotFoundException;
 import alluxio.exception.status.AlluxioStatusException;
 import alluxio.exception.status.DeadlineExceededException;
+import alluxio.exception.status.FailedPreconditionException;
 import alluxio.exception.status.NotFoundException;
 import alluxio.exception.status.PermissionDeniedException;
 import alluxio.exception.status.ResourceExhaustedException;
@@ -148,12 +149,29 @@ class ErrnoTableTest {
                     case PERMISSION_DENIED, UNAUTHENTICATED -> Errno.EACCES;
                     case RESOURCE_EXHAUSTED -> Errno.ENOSPC;
                     case UNIMPLEMENTED -> Errno.EOPNOTSUPP;
-                    case FAILED_PRECONDITION -> Errno.EPERM;
                     default -> Errno.EIO;
                 };
         AlluxioStatusException failure =
                 AlluxioStatusException.from(Status.fromCode(code).withDescription("said so"));
         assertThat(ErrnoTable.of(failure)).isEqualTo(errno);
+    }
+
+    /** All failures of the under file system to delete have the code of a directory with names, as those of an HDFS in safe mode. */
+    @Test
+    void aDeleteThatTheUnderFileSystemRefuses_isOfNoFullDirectory() {
+        FailedPreconditionException safeMode = new FailedPreconditionException(
+                "Failed to delete hdfs://name:9000/f (Cannot delete /f. Name node is in safe mode.) from the under file system");
+        assertThat(ErrnoTable.of(safeMode)).isEqualTo(Errno.EIO);
+        assertThat(ErrnoTable.exception("delete /f", safeMode)).hasMessageContaining("Name node is in safe mode");
+        for (String full : List.of(
+                "Cannot delete non-empty directory /d because recursive is set to false",
+                "Failed to delete /d (Directory not empty) from the under file system",
+                "Failed to delete /d (`/d is non empty': Directory is not empty) from the under file system",
+                "Failed to delete /d (UFS dir not in sync. Sync UFS, or delete with unchecked flag.) from the under file system")) {
+            assertThat(ErrnoTable.of(new FailedPreconditionException(full)))
+                    .as(full)
+                    .isEqualTo(Errno.ENOTEMPTY);
+        }
     }
 
     @Test

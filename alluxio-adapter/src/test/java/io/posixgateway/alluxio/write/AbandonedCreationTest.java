@@ -181,6 +181,24 @@ class AbandonedCreationTest {
         }
     }
 
+    /** As an HDFS refuses it in safe mode: that says nothing of the file, which would be in everyone's way for good. */
+    @Test
+    void incompleteFile_whoseRemovalIsRefused_isRemovedLater() throws Exception {
+        try (MemoryMount mount = first(Kind.PLAIN)) {
+            closeWhileTheMasterIsAway(mount);
+            StoreFaults.Fault refused = mount.faults().on(StoreCall.DELETE).always();
+            refused.fail(Errno.EACCES);
+            cluster.startMaster();
+            Eventually.holds("it was tried", () -> {
+                cluster.clock().advance(MOMENT);
+                return mount.faults().count(StoreCall.DELETE) > 2;
+            });
+            refused.remove();
+            awaitGone("/new");
+            mount.write("/new", "again");
+        }
+    }
+
     /** Ids begin anew. */
     @Test
     void incompleteFileOfAnotherClient_stays_afterAFormat() throws Exception {
