@@ -120,6 +120,8 @@ public final class AlluxioStore implements Store {
         this.mountPoints = new MountPoints(this::mountTable, clock);
         this.renames = new Renames(files, mountPoints, loadMetadataRaceGuard, open);
         this.writeType = WritePType.valueOf(options.writeType());
+        boolean persists = writeType != WritePType.MUST_CACHE;
+        this.renames = new Renames(files, mountPoints, loadMetadataRaceGuard, open, persists);
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
         asking.setRemoveOnCancelPolicy(true);

@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.client;
 
+import alluxio.client.file.URIStatus;
 import alluxio.grpc.RenamePOptions;
 import alluxio.grpc.S3SyntaxOptions;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
@@ -13,6 +14,7 @@ import java.util.List;
  * Renames in Alluxio, in the way that the under file system (UFS) of the path needs. Any thread; waits.
  *
  * <p>To replace a file, Alluxio's master first deletes it, from Alluxio alone unless it is asked to persist, and then renames in the UFS.
+ * Asked so, it persists what it renames, too: not what is to be in workers alone, and replaces nothing of the UFS.
  * Object stores and HDFS refuse to rename to what exists: there the file is to be deleted in the UFS, too. The master does all of it under
  * the locks of both paths, so Alluxio shows the old file or the new one; the UFS itself shows neither for the time of a copy. On a local
  * folder that gap need not be, as rename(2) replaces.
@@ -29,8 +31,16 @@ final class Renames {
     private final MountPoints mountPoints;
     private final LoadMetadataRaceGuard listings;
     private final OpenReaders open;
+    private final boolean persists;
 
-    Renames(FileSystemMaster files, MountPoints mountPoints, LoadMetadataRaceGuard listings, OpenReaders open) {
+    /** @param persists does what is written get into the UFS, at once or later? */
+    Renames(
+            FileSystemMaster files,
+            MountPoints mountPoints,
+            LoadMetadataRaceGuard listings,
+            OpenReaders open,
+            boolean persists) {
+        this.persists = persists;
         this.files = files;
         this.mountPoints = mountPoints;
         this.listings = listings;
@@ -58,10 +68,10 @@ final class Renames {
     }
 
     private String replaced(String from, String to) throws StoreException {
-        checkReplaceable(to);
+        boolean persisted = isReplaceablePersisted(to);
         RenamePOptions options = RenamePOptions.newBuilder()
                 .setS3SyntaxOptions(OVERWRITING)
-                .setPersist(true)
+                .setPersist(persists || persisted)
                 .build();
         try {
             files.rename(from, to, options, Repeat.REFUSED);
@@ -74,18 +84,22 @@ final class Renames {
         }
     }
 
-    private void checkReplaceable(String target) throws StoreException {
+    /** Has the UFS what is there? EISDIR for a directory. */
+    private boolean isReplaceablePersisted(String target) throws StoreException {
         try {
-            if (files.status(target).isFolder()) {
+            URIStatus there = files.status(target);
+            if (there.isFolder()) {
                 throw new StoreException(
                         Errno.EISDIR,
                         target + " is a directory that another client created; move it away, or write to another path",
                         null);
             }
+            return there.isPersisted();
         } catch (StoreException e) {
             if (e.errno() != Errno.ENOENT) {
                 throw e;
             }
+            return false;
         }
     }
 }

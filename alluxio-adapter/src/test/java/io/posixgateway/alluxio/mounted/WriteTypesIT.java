@@ -29,7 +29,8 @@ class WriteTypesIT {
             // Before it is read, which has a worker keep it.
             FileDetails details = fs.store().details(folder + "/f");
             assertThat(details.blocks().get(0).places().isEmpty()).isNotEqualTo(inWorkers);
-            assertThat(Files.exists(SharedAlluxio.ufs(folder).resolve("f"))).isEqualTo(below);
+            assertThat(SharedAlluxio.running().underStore().get(folder.substring(1) + "/f") != null)
+                    .isEqualTo(below);
             assertThat(file).hasContent("replaced and longer");
             assertThat(other.root().resolve("f")).hasContent("replaced and longer");
         }

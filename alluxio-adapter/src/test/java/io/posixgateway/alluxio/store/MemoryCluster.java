@@ -203,6 +203,17 @@ public final class MemoryCluster {
         }
     }
 
+    /** Persists this file if the master was asked for that, as the job service does after a while. */
+    public void persistScheduled(String path) throws StoreException {
+        boolean scheduled = ask(master -> {
+            MemoryInode inode = master.find(path);
+            return inode.scheduled && !inode.persisted;
+        });
+        if (scheduled) {
+            persist(path);
+        }
+    }
+
     /** The master marks as LOST what was in workers only that do not answer now; what is marked stays so. */
     public void detectLostFiles() {
         lock.lock();

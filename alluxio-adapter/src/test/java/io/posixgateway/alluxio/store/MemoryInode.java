@@ -27,6 +27,8 @@ final class MemoryInode {
 
     volatile boolean complete;
     volatile boolean persisted;
+    /** The job service is to persist it. */
+    boolean scheduled;
     /** Marked by the master: it was in workers only, and a worker that had a part of it is gone. */
     boolean lost;
     /** Of a directory: its names were loaded from the UFS. */

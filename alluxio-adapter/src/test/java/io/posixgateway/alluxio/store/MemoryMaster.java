@@ -99,6 +99,12 @@ final class MemoryMaster {
         }
     }
 
+    /** Has the UFS what is known to be there? */
+    boolean isPersisted(String path) {
+        MemoryInode inode = known(path);
+        return inode != null && inode.persisted;
+    }
+
     /** The same without asking the UFS; null: nothing. */
     private @Nullable MemoryInode known(String path) {
         MemoryInode at = root;
@@ -462,6 +468,7 @@ final class MemoryMaster {
             if (asked.persist && there.persisted) {
                 ufs.delete(to);
             }
+            source.scheduled |= asked.persist;
             if (asked.reach == Reach.OBJECT_DELETED) {
                 return;
             }

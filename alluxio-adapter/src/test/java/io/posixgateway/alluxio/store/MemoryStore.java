@@ -241,7 +241,8 @@ public final class MemoryStore implements Store {
         tell(StoreCall.RENAME, from, master -> {
             boolean repeated = sent.getAndIncrement() > 0;
             MemoryInode before = syncsCopies ? master.find(from) : null;
-            master.rename(new MemoryMaster.Renaming(from, to, overFile, persistsRenames, faults.reach(), number));
+            boolean persists = persistsRenames && (type != WriteType.MUST_CACHE || master.isPersisted(to));
+            master.rename(new MemoryMaster.Renaming(from, to, overFile, persists, faults.reach(), number));
             if (before != null) {
                 master.compared(to).takeAttributes(before);
             }

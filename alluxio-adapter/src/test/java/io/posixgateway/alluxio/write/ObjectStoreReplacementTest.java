@@ -14,6 +14,7 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.Moment;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.WriteType;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.spi.Errno;
@@ -545,5 +546,18 @@ class ObjectStoreReplacementTest {
         cluster.clock().advance(Duration.ofMinutes(1));
         assertHolds(OLD);
         assertThat(hidden()).isEmpty();
+    }
+
+    /** A master that was asked to persist what replaces it would have the job service do so. */
+    @Test
+    void replacedFileOfWorkersAlone_staysThere() throws Exception {
+        try (MemoryMount cached =
+                MemoryMount.of(cluster.connect(WriteType.MUST_CACHE)).open()) {
+            cached.write("/cached", OLD);
+            cached.write("/cached", NEW);
+            cluster.persistScheduled("/cached");
+            assertThat(cluster.ufs().exists("/cached")).isFalse();
+            assertThat(cached.read("/cached")).isEqualTo(NEW);
+        }
     }
 }
