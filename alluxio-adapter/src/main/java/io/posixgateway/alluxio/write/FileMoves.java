@@ -55,7 +55,7 @@ final class FileMoves {
         try {
             for (FileStatus file : files) {
                 pathLocks.add(threads.submit(() -> {
-                    moveFile(from + "/" + file.name(), to + "/" + file.name(), file);
+                    moveFile(from + "/" + file.name(), to + "/" + file.name(), file, progress);
                     progress.moved();
                     return file;
                 }));
@@ -107,7 +107,7 @@ final class FileMoves {
         }
     }
 
-    private void moveFile(String from, String to, FileStatus source) throws StoreException {
+    private void moveFile(String from, String to, FileStatus source, RenameProgress progress) throws StoreException {
         if (!source.complete()) {
             throw new StoreException(Errno.EBUSY, from + " is being written by another client", null);
         }
@@ -118,7 +118,7 @@ final class FileMoves {
                 return; // another client removed it, or an earlier attempt has moved it since it was listed
             }
             boolean refused = e.errno() == Errno.EIO && !e.isUnanswered();
-            if ((!refused && e.errno() != Errno.EEXIST) || !isOver(from, to, source, refused)) {
+            if ((!refused && e.errno() != Errno.EEXIST) || !isOver(from, to, source, refused, progress)) {
                 throw e;
             }
         }
@@ -126,18 +126,22 @@ final class FileMoves {
 
     /**
      * A master may have ended when the store had a copy that Alluxio did not know of, with the original or without it. Is nothing left to
-     * move? A file of another client that is in the way stays.
+     * move? A file of another client that is in the way stays. One that others removed from the store alone is no file any more.
      *
      * @param finishes what has the name was unknown to Alluxio: if it is a copy of the file, that replaces it
      */
-    private boolean isOver(String from, String to, FileStatus source, boolean finishes) throws StoreException {
+    private boolean isOver(String from, String to, FileStatus source, boolean finishes, RenameProgress progress)
+            throws StoreException {
         Renaming renaming = new Renaming(from, source.id(), to);
         Outcome found = outcomes.of(renaming, reader.read(source, metadata.nowNanos()), null);
         if (found == Outcome.TARGET_STAYS && finishes && isCopy(from, to)) {
             store.rename(from, to, true);
             return true;
         }
-        return found == Outcome.IN_PLACE || found == Outcome.SOURCE_GONE;
+        if (found == Outcome.BOTH_GONE) {
+            progress.removed(from);
+        }
+        return found != Outcome.TARGET_STAYS && found != Outcome.TARGET_MISSING;
     }
 
     /** A copy in parts has another ETag: then both are read. */

@@ -4,12 +4,16 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How far the rename of a directory is, for the log; and whether anybody waits for the end. For the thread that renames, but for {@link #moved}. */
+/**
+ * How far the rename of a directory is, for the log; and whether anybody waits for the end. For the thread that renames, but for
+ * {@link #moved} and {@link #removed}.
+ */
 final class RenameProgress {
     private static final Logger LOG = LoggerFactory.getLogger(RenameProgress.class);
     private static final long REPORT_NANOS = 10_000_000_000L;
@@ -18,6 +22,7 @@ final class RenameProgress {
     private final Clock clock;
     private final String what;
     private final AtomicLong files = new AtomicLong();
+    private final AtomicBoolean removed = new AtomicBoolean();
     /** Is there anything under the new name? */
     boolean begun;
 
@@ -34,6 +39,14 @@ final class RenameProgress {
 
     void moved() {
         files.incrementAndGet();
+    }
+
+    /** A file was not moved, as it is gone from the store. The log has the first. */
+    void removed(String path) {
+        if (!removed.getAndSet(true)) {
+            LOG.warn(
+                    "{}{} is not in the under file system any more, so it is not moved; others may follow", what, path);
+        }
     }
 
     /** On the thread that waits. */

@@ -145,6 +145,30 @@ class DirectoryRenameTest {
         }
     }
 
+    /** Of an object that another client puts there. */
+    private static int mode(MemoryCluster cluster, String path) {
+        cluster.ufs().write(path, OTHERS);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            return mount.stat(path).mode() & 0777;
+        }
+    }
+
+    /** As a clean-up of the bucket does while the directory moves: Alluxio has them still. */
+    @Test
+    void rename_whereOthersRemovedObjects_movesTheOthers() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            assertThat(mount.list("/old")).contains("a", "b");
+            cluster.ufs().delete("/old/a");
+            cluster.ufs().delete("/old/sub/c");
+            mount.rename("/old", "/new");
+            assertThat(mount.list("/new")).containsExactly("b", "sub");
+            assertThat(mount.list("/new/sub")).containsExactly("d", "deep");
+            assertThat(mount.read("/new/sub/d")).isEqualTo("content of /sub/d");
+            assertThat(mount.exists("/old")).isFalse();
+        }
+    }
+
     /** Which has another ETag than the original. */
     @Test
     void rename_whoseMasterDiesAfterACopyInParts_finishesIt() {
