@@ -8,6 +8,7 @@ import alluxio.conf.PropertyKey;
 import alluxio.exception.AlluxioException;
 import alluxio.grpc.BlockMasterClientServiceGrpc;
 import alluxio.grpc.CreateDirectoryPOptions;
+import alluxio.grpc.DeletePOptions;
 import alluxio.grpc.FileSystemMasterCommonPOptions;
 import alluxio.grpc.GetBlockInfoPRequest;
 import alluxio.grpc.GetCapacityBytesPOptions;
@@ -265,8 +266,17 @@ public final class AlluxioStore implements Store {
 
     @Override
     public void delete(String path) throws StoreException {
+        delete(path, DeletePOptions.getDefaultInstance());
+    }
+
+    @Override
+    public void forget(String path) throws StoreException {
+        delete(path, DeletePOptions.newBuilder().setAlluxioOnly(true).build());
+    }
+
+    private void delete(String path, DeletePOptions options) throws StoreException {
         loadMetadataRaceGuard.take(List.of(path), () -> {
-            files.delete(path);
+            files.delete(path, options);
             return path;
         });
     }

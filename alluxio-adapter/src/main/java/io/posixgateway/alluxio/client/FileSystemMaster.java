@@ -23,6 +23,7 @@ import alluxio.grpc.CreateDirectoryPOptions;
 import alluxio.grpc.CreateDirectoryPRequest;
 import alluxio.grpc.CreateFilePOptions;
 import alluxio.grpc.CreateFilePRequest;
+import alluxio.grpc.DeletePOptions;
 import alluxio.grpc.DeletePRequest;
 import alluxio.grpc.FileInfo;
 import alluxio.grpc.FileSystemMasterCommonPOptions;
@@ -157,9 +158,10 @@ final class FileSystemMaster {
     }
 
     /** Of a file or an empty directory. */
-    void delete(String path) throws StoreException {
+    void delete(String path, DeletePOptions options) throws StoreException {
+        DeletePOptions defaults = FileSystemOptionsUtils.deleteDefaults(configured(path));
         DeletePRequest.Builder request = DeletePRequest.newBuilder().setPath(path);
-        request.setOptions(FileSystemOptionsUtils.deleteDefaults(configured(path)));
+        request.setOptions(defaults.toBuilder().mergeFrom(options));
         master.send("delete " + path, getRemoveMethod(), request.build());
     }
 

@@ -259,6 +259,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public void forget(String path) throws StoreException {
+        done(Method.DELETE, () -> store.forget(path));
+    }
+
+    @Override
     public void rename(String from, String to, boolean overFile) throws StoreException {
         done(Method.RENAME, () -> {
             if (store.copiesOnRename(to)) {

@@ -17,9 +17,22 @@ public final class CreationLog extends JournalList<CreationLog.Creation> {
      * @param path where it was requested
      * @param fileId Alluxio's; 0: not known, as the response was lost
      * @param createdSeconds when it was made, as Alluxio says: an id alone may name another file after a format; 0: not known
-     * @param stamp attributes of the request that no other file has, in hexadecimal digits
+     * @param stamp attributes of the request that no other file has, in hexadecimal digits; empty, where the id is known: an upload may have
+     *     put the file into the under file system
      */
     public record Creation(UUID number, String path, long fileId, long createdSeconds, String stamp) {
+        private static final String NO_UPLOAD = "00";
+
+        /** One whose file came to nothing, and is to be removed. */
+        public static Creation left(String path, long fileId, boolean uploaded) {
+            return new Creation(UUID.randomUUID(), path, fileId, 0, uploaded ? "" : NO_UPLOAD);
+        }
+
+        /** True if an upload may have put the file into the under file system; if not, what that has there is of other clients. */
+        public boolean isUploaded() {
+            return fileId != 0 && stamp.isEmpty();
+        }
+
         /** The same, whose file is known now. */
         public Creation made(long id, long millis) {
             return new Creation(number, path, id, millis / 1000, stamp);

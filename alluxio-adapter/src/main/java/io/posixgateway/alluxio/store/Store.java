@@ -85,6 +85,9 @@ public interface Store extends AutoCloseable {
     /** Deletes a file or an empty directory. */
     void delete(String path) throws StoreException;
 
+    /** Deletes a file in Alluxio alone: what the under file system has there stays. */
+    void forget(String path) throws StoreException;
+
     /**
      * Renames a file or a directory.
      *

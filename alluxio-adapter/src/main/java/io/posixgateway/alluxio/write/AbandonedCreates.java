@@ -39,11 +39,12 @@ final class AbandonedCreates {
     /**
      * Removes the file, which would be in everyone's way, if it is still there; a complete one stays.
      *
+     * @param written may an upload have put it into the under file system? If not, what is there is of other clients, and stays
      * @return is another file there?
      * @throws StoreException it may be there still
      */
-    static boolean remove(Store store, String path, long fileId) throws StoreException {
-        return remove(store, path, fileId, 0);
+    static boolean remove(Store store, String path, long fileId, boolean written) throws StoreException {
+        return remove(store, path, fileId, 0, written);
     }
 
     /**
@@ -51,23 +52,32 @@ final class AbandonedCreates {
      *
      * @param createdSeconds when it was made; 0: not known
      */
-    static void remove(Store store, long fileId, long createdSeconds) throws StoreException {
+    static void remove(Store store, long fileId, long createdSeconds, boolean written) throws StoreException {
         String path = Existing.orNull(() -> store.pathOf(fileId));
         if (path != null) {
-            remove(store, path, fileId, createdSeconds);
+            remove(store, path, fileId, createdSeconds, written);
         }
     }
 
-    private static boolean remove(Store store, String path, long fileId, long createdSeconds) throws StoreException {
+    private static boolean remove(Store store, String path, long fileId, long createdSeconds, boolean written)
+            throws StoreException {
         FileStatus there = Existing.orNull(() -> store.status(path));
         if (there == null) {
             return false;
         }
         boolean same = there.id() == fileId && isSame(createdSeconds, there.createdSeconds());
         if (same && !there.complete()) {
-            store.delete(path);
+            delete(store, path, written);
         }
         return !same;
+    }
+
+    private static void delete(Store store, String path, boolean written) throws StoreException {
+        if (written) {
+            store.delete(path);
+        } else {
+            store.forget(path);
+        }
     }
 
     /** Alluxio's time of making a file is told in two ways, a moment apart. */

@@ -91,7 +91,7 @@ final class Commits {
     private void giveUpIncomplete(DirtyFile dirtyFile) {
         if (dirtyFile.state() == DirtyState.Spooled.INCOMPLETE) {
             committer.nameReservations.remove(
-                    dirtyFile.path(), dirtyFile.attr.raw().id());
+                    dirtyFile.path(), dirtyFile.attr.raw().id(), true);
             dirtyFile.become(DirtyState.Spooled.HERE_ONLY);
         }
     }
@@ -172,7 +172,7 @@ final class Commits {
             boolean lost = dirtyFile.is(Phase.LOST);
             if (lost || dirtyFile.isIncomplete()) { // also what could not be removed then
                 committer.nameReservations.remove(
-                        dirtyFile.path(), dirtyFile.attr.raw().id());
+                        dirtyFile.path(), dirtyFile.attr.raw().id(), true);
             }
             if (keep || !dirtyFile.is(Phase.UNSTABLE) || !recommits.keep(dirtyFile)) {
                 end(dirtyFile, keep && !lost);

@@ -257,7 +257,7 @@ public final class Committer {
     /** Gives its name up, so that others can use it: is the file of another client there? */
     private boolean isTakenByOther(DirtyFile dirtyFile, String path) {
         try {
-            return giveUpName(dirtyFile, path);
+            return giveUpName(dirtyFile, path, true);
         } catch (StoreException e) {
             LOG.info("A file of a failed upload cannot be removed yet: {}", e.getMessage());
             dirtyFile.become(DirtyState.Spooled.HERE_ONLY);
@@ -266,9 +266,9 @@ public final class Committer {
     }
 
     /** Removes the incomplete file of a new one. Returns whether another file is there. */
-    private boolean giveUpName(DirtyFile dirtyFile, String path) throws StoreException {
+    private boolean giveUpName(DirtyFile dirtyFile, String path, boolean uploaded) throws StoreException {
         boolean taken =
-                AbandonedCreates.remove(store, path, dirtyFile.attr.raw().id());
+                AbandonedCreates.remove(store, path, dirtyFile.attr.raw().id(), uploaded);
         dirtyFile.become(taken ? DirtyState.Spooled.CHANGED : DirtyState.Spooled.HERE_ONLY);
         return taken;
     }
@@ -278,12 +278,14 @@ public final class Committer {
      * the place of that one, of which the store alone knows. 0.
      */
     int giveUpName(DirtyFile dirtyFile) throws StoreException {
+        boolean uploaded = true;
         if (dirtyFile.state() instanceof DirtyState.Created created) {
             created.sink().cancel();
             dirtyFile.become(DirtyState.Spooled.INCOMPLETE);
+            uploaded = false;
         }
         if (dirtyFile.isIncomplete()) {
-            giveUpName(dirtyFile, metadata.pathOf(dirtyFile.inode));
+            giveUpName(dirtyFile, metadata.pathOf(dirtyFile.inode), uploaded);
         }
         return 0;
     }

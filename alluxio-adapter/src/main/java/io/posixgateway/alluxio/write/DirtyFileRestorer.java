@@ -129,7 +129,7 @@ final class DirtyFileRestorer {
     private void giveUp(DirtyFileRecord record, Path file, String why, DirtyFiles dirtyFiles) throws StoreException {
         String path = record.content().path();
         if (mayBeIncomplete(record)) {
-            dirtyFiles.nameReservations().remove(path, record.content().fileId());
+            dirtyFiles.nameReservations().remove(path, record.content().fileId(), false);
         }
         if (why.equals(Returned.NOTHING)) {
             folder.remove(file);

@@ -101,18 +101,22 @@ public final class NameReservations {
 
     /** The name was taken, but nothing comes of its file; where Alluxio does not answer now it is given back later. The dirty file ends. */
     public void giveBack(PendingCreate dirtyFile, StoreWriter sink) {
-        remove(dirtyFile.content().path(), sink.fileId());
+        remove(dirtyFile.content().path(), sink.fileId(), false);
         log.remove(dirtyFile.creation());
         dirtyFile.abandon();
     }
 
-    /** Removes the file of this id, if it is incomplete: of one that was made here, and came to nothing. Now, or when Alluxio answers. */
-    void remove(String path, long fileId) {
+    /**
+     * Removes the file of this id, if it is incomplete: of one that was made here, and came to nothing. Now, or when Alluxio answers.
+     *
+     * @param uploaded has an upload of this process begun, which may have put it into the under file system?
+     */
+    void remove(String path, long fileId, boolean uploaded) {
         try {
-            AbandonedCreates.remove(store, fileId, 0);
+            AbandonedCreates.remove(store, fileId, 0, uploaded);
         } catch (StoreException e) {
             LOG.info("The incomplete file {} cannot be removed yet: {}", path, e.getMessage());
-            leave(new Creation(UUID.randomUUID(), path, fileId, 0, ""));
+            leave(Creation.left(path, fileId, uploaded));
         }
     }
 
@@ -205,7 +209,7 @@ public final class NameReservations {
     static void undo(Store store, Creation creation) throws StoreException {
         try {
             if (creation.fileId() != 0) {
-                AbandonedCreates.remove(store, creation.fileId(), creation.createdSeconds());
+                AbandonedCreates.remove(store, creation.fileId(), creation.createdSeconds(), creation.isUploaded());
             } else {
                 undoUnanswered(store, creation);
             }
@@ -221,12 +225,13 @@ public final class NameReservations {
         Map<String, byte[]> xattrs = stamp.isEmpty()
                 ? Map.of()
                 : Map.of(PosixXattr.XATTR, HexFormat.of().parseHex(stamp));
+        Existing.orNull(() -> store.compared(creation.path())); // what is there is not to be made anew
         long made = store.create(creation.path(), UNUSED_MODE, xattrs, creation.number())
                 .fileId();
         FileStatus there = store.status(creation.path());
         boolean ours = there.id() == made && !there.complete() && stamp(there).equals(stamp);
         if (ours && there.lengthBytes() == 0) {
-            store.delete(creation.path());
+            store.forget(creation.path());
         }
     }
 

@@ -393,13 +393,13 @@ final class MemoryMaster {
         inode.persisted = true;
     }
 
-    void delete(String path) throws StoreException {
+    void delete(String path, boolean alluxioOnly) throws StoreException {
         MemoryInode inode = find(path);
         boolean unknown = inode.persisted && inode.directory && !ufs.list(path).isEmpty();
         if (inode == root || !inode.children.isEmpty() || unknown) {
             throw failure(Errno.ENOTEMPTY, "Cannot delete non-empty directory " + path);
         }
-        if (inode.persisted) {
+        if (inode.persisted && !alluxioOnly) {
             ufs.delete(path);
         }
         drop(inode);

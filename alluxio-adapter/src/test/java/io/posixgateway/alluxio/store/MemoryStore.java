@@ -203,7 +203,13 @@ public final class MemoryStore implements Store {
     @Override
     public void delete(String path) throws StoreException {
         checkName(path);
-        tell(StoreCall.DELETE, path, master -> master.delete(path));
+        tell(StoreCall.DELETE, path, master -> master.delete(path, false));
+    }
+
+    @Override
+    public void forget(String path) throws StoreException {
+        checkName(path);
+        tell(StoreCall.DELETE, path, master -> master.delete(path, true));
     }
 
     @Override

@@ -15,6 +15,7 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -24,10 +25,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The incomplete file of a new one that came to nothing is in everyone's way: it goes, now or later, and never that of another client. */
 class AbandonedCreationTest {
     private static final Duration MOMENT = Duration.ofSeconds(2);
+    private static final byte[] OTHERS = "of others".getBytes(StandardCharsets.US_ASCII);
 
     private final Path folder;
     private int folders;
@@ -237,6 +240,45 @@ class AbandonedCreationTest {
             });
         }
         assertThat(isThere("/new")).isTrue();
+    }
+
+    /** Another client has put its object there meanwhile, of which Alluxio knows nothing. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void objectOfAnotherClient_staysWhenACreationIsUndone(boolean done) throws Exception {
+        onObjectStore();
+        try (MemoryMount mount = first(Kind.PLAIN)) {
+            StoreFaults.Fault lost = mount.faults().on(StoreCall.CREATE).always();
+            failsWithEio(() -> {
+                (done ? lost.loseAnswer() : lost.loseRequest()).at("/new");
+                mount.create("/new");
+            });
+            cluster.ufs().write("/new", OTHERS);
+            lost.remove();
+            Eventually.holds("it is settled", () -> {
+                cluster.clock().advance(MOMENT);
+                return isThere("/new") && outside.status("/new").complete();
+            });
+            assertThat(mount.read("/new")).isEqualTo("of others");
+        }
+        assertThat(cluster.ufs().read("/new")).isEqualTo(OTHERS);
+    }
+
+    @Test
+    void objectOfAnotherClient_staysWhenTheNextMountRemovesAnIncompleteFile() throws Exception {
+        onObjectStore();
+        try (MemoryMount killed = first(Kind.PLAIN)) {
+            killed.create("/new");
+            killed.kill();
+            cluster.ufs().write("/new", OTHERS);
+            try (MemoryMount next = next(Kind.PLAIN, killed)) {
+                Eventually.holds("it is settled", () -> {
+                    cluster.clock().advance(MOMENT);
+                    return isThere("/new") && outside.status("/new").complete();
+                });
+                assertThat(next.read("/new")).isEqualTo("of others");
+            }
+        }
     }
 
     private void onObjectStore() {
