@@ -93,11 +93,9 @@ final class RenameOutcomes {
             throws StoreException {
         // To Alluxio it is the replaced file, too, if the contents are the same, and with that the ETags.
         boolean same = replaced != null && there.id() == replaced.fileId();
-        boolean copies = store.copiesOnRename(renaming.to());
-        boolean content = hasContentOf(source, renaming.to()) && (!same || copies);
-        boolean mayBe = content || (copies && isAsLong(there, source.status())); // a copy in parts has another ETag
-        if (mayBe && !same) {
-            restoreAnew(renaming.to(), there, source.status()); // first, while the attributes are known
+        boolean content = hasContentOf(source, renaming.to()) && (!same || store.copiesOnRename(renaming.to()));
+        if (content && !same && there.xattrs().isEmpty()) { // Alluxio has loaded it anew
+            lost.restore(renaming.to(), there, attr(source.status())); // first, while the attributes are known
         }
         boolean gone = isGone(renaming.from());
         if (!content || !gone) {
@@ -109,13 +107,6 @@ final class RenameOutcomes {
         }
         adopt(renaming, there);
         return Outcome.IN_PLACE;
-    }
-
-    /** Of a file that Alluxio has loaded anew. */
-    private void restoreAnew(String path, FileStatus there, FileStatus lostOnes) throws StoreException {
-        if (there.xattrs().isEmpty()) {
-            lost.restore(path, there, attr(lostOnes));
-        }
     }
 
     /** It is the same node as before. */

@@ -137,10 +137,14 @@ class DirectoryRenameTest {
         MemoryCluster cluster = tree();
         assertThat(OTHERS).hasSameSizeAs("content of /a".getBytes(UTF_8));
         try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.requests().chmod(mount.lookup("/old/a").id(), 0640);
+            int mode = mode(cluster, "/probe");
             mount.faults().on(StoreCall.RENAME).at("/a").before(() -> cluster.ufs()
                     .write("/new/a", OTHERS));
             assertThat(tryRename(mount)).isFalse();
             assertThat(cluster.ufs().read("/new/a")).isEqualTo(OTHERS);
+            assertThat(mount.stat("/new/a").mode() & 0777).isEqualTo(mode);
+            assertThat(mount.stat("/old/a").mode() & 0777).isEqualTo(0640);
             assertThat(mount.read("/old/a")).isEqualTo("content of /a");
         }
     }
