@@ -1,11 +1,17 @@
 package io.posixgateway.alluxio.fs;
 
 import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.fuse.spi.Errno;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Deletes directories that may hold files which nobody sees. Called while nobody goes by a path below; waits. */
 final class DirectoryRemoval {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryRemoval.class);
+
     private final VolumeContext volume;
 
     DirectoryRemoval(VolumeContext volume) {
@@ -14,6 +20,56 @@ final class DirectoryRemoval {
 
     /** Deletes a directory that shows no names; open deleted files in it move up. */
     void remove(Inode parent, Inode child, String path) throws StoreException {
+        delete(parent, path);
+        gone(child);
+    }
+
+    /**
+     * Deletes it as well, for the directory that this step brings to its place. Where Alluxio refuses that, the deleted one is made again.
+     *
+     * @param from where the other one comes from
+     */
+    void replace(Inode parent, Inode child, String path, String from, DirtyFiles.Step step) throws StoreException {
+        if (volume.store.crossesMounts(from, path)) {
+            throw new StoreException(Errno.EXDEV, from + " and " + path + " are in different under file systems", null);
+        }
+        FileStatus before = volume.store.status(path);
+        delete(parent, path);
+        try {
+            step.run();
+        } catch (StoreException e) {
+            if (e.isOutcomeUnknown() || !isMadeAgain(child, path, before)) {
+                gone(child);
+            }
+            throw e;
+        }
+        gone(child);
+    }
+
+    /** It stays the node that it was. */
+    private boolean isMadeAgain(Inode child, String path, FileStatus before) {
+        try {
+            volume.store.makeDirectory(path, before.mode(), before.xattrs());
+            long nowNanos = volume.cachePolicy.nowNanos();
+            boolean adopted =
+                    volume.table.adopt(child, volume.store.status(path).id(), nowNanos);
+            child.invalidateAttr(volume.table.generation().changed());
+            return adopted;
+        } catch (StoreException e) {
+            LOG.warn(
+                    "The empty directory {} was to be replaced by another one, and is deleted: {}",
+                    path,
+                    e.getMessage());
+            return false;
+        }
+    }
+
+    private void gone(Inode child) {
+        child.markUnlinked();
+        volume.metadata.times().gone(child);
+    }
+
+    private void delete(Inode parent, String path) throws StoreException {
         try {
             volume.store.delete(path);
         } catch (StoreException e) {
@@ -22,7 +78,5 @@ final class DirectoryRemoval {
             }
             volume.store.delete(path);
         }
-        child.markUnlinked();
-        volume.metadata.times().gone(child);
     }
 }

@@ -524,17 +524,22 @@ final class NameOperations {
         if (child.isDirectory()) {
             volume.dirtyFiles.completeNew(path, volume.store.copiesOnRename(newPath));
             if (target != null && !volume.directoryRename.isUnfinished(path, newPath)) {
-                removal.remove(to.directory, target, newPath);
-            }
-            if (volume.store.copiesOnRename(newPath)) {
-                volume.directoryRename.run(path, newPath);
+                removal.replace(to.directory, target, newPath, path, () -> moveDirectory(child, path, newPath));
             } else {
-                renameToFree(child, path, newPath);
+                moveDirectory(child, path, newPath);
             }
         } else if (target == null) {
             volume.dirtyFiles.move(child, () -> renameToFree(child, path, newPath));
         } else {
             replace(child, target, newPath, () -> replaceOnce(child, path, target, newPath));
+        }
+    }
+
+    private void moveDirectory(Inode child, String path, String newPath) throws StoreException {
+        if (volume.store.copiesOnRename(newPath)) {
+            volume.directoryRename.run(path, newPath);
+        } else {
+            renameToFree(child, path, newPath);
         }
     }
 
@@ -579,7 +584,6 @@ final class NameOperations {
         volume.table.detach(inode);
     }
 
-    /** What a copy may lose; null: nothing is copied. */
     /** As it is now, where a copy may lose it; else as far as it is known. */
     private @Nullable Attr attr(Inode child, String newPath) throws StoreException {
         return volume.store.copiesOnRename(newPath) ? volume.metadata.attr(child) : child.attr();

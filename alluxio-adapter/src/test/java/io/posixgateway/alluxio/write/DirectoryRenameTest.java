@@ -207,6 +207,47 @@ class DirectoryRenameTest {
     }
 
     @Test
+    void rename_overAnEmptyDirectoryOfAnotherUfs_leavesIt() {
+        MemoryCluster cluster = tree();
+        try (MemoryMount mount =
+                MemoryMount.of(cluster.connect().mountedBelow("/nested")).open()) {
+            mount.mkdir("/nested");
+            mount.mkdir("/nested/empty");
+            assertThatThrownBy(() -> mount.rename("/old", "/nested/empty"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EXDEV));
+            assertThat(mount.list("/nested")).containsExactly("empty");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(MemoryUfs.Kind.class)
+    void rename_overAnEmptyDirectory_leavesItAsItIs_whenAlluxioRefuses(MemoryUfs.Kind kind) throws Exception {
+        MemoryCluster cluster = new MemoryCluster(kind);
+        MemoryStore client = cluster.connect();
+        if (kind == MemoryUfs.Kind.HDFS) {
+            client.renamingDirectoriesAtOnce();
+        }
+        try (MemoryMount mount = MemoryMount.of(client).open()) {
+            Stream.of("/old", "/empty").forEach(mount::mkdir);
+            mount.write("/old/a", "content");
+            long node = mount.lookup("/empty").id();
+            mount.requests().chmod(node, 0750);
+            StoreCall call = kind == MemoryUfs.Kind.OBJECT_STORE ? StoreCall.MAKE_DIRECTORY : StoreCall.RENAME;
+            mount.faults().on(call).fail(Errno.EACCES);
+            assertThatThrownBy(() -> mount.rename("/old", "/empty"))
+                    .isInstanceOfSatisfying(
+                            FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.EACCES));
+            assertThat(mount.stat("/empty").mode() & 0777).isEqualTo(0750);
+            assertThat(mount.stat("/empty").id()).isEqualTo(node);
+            mount.write("/empty/b", "more");
+            mount.unlink("/empty/b");
+            mount.rename("/old", "/empty");
+            assertThat(mount.read("/empty/a")).isEqualTo("content");
+        }
+    }
+
+    @Test
     @Timeout(60)
     void rename_toDirectoryThatAnotherClientRenamesMeanwhile_ends() {
         MemoryCluster cluster = tree();
