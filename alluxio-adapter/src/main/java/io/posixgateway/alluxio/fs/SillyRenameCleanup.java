@@ -286,7 +286,7 @@ final class SillyRenameCleanup {
      * that what Alluxio has of the old name is nothing; in an earlier process, too, whose request this one got again. If it is not, it
      * stands in the list only as long as that is not known.
      *
-     * @return null: it is not hidden
+     * @return null: it is not hidden, or Alluxio does not say
      */
     @Nullable
     Name hiddenAs(Inode child, String path, String hiddenPath, StoreException failure) {
@@ -295,9 +295,12 @@ final class SillyRenameCleanup {
             return null;
         }
         try {
-            String at = isInStore(path) ? null : isInStore(hiddenPath) ? hiddenPath : hiddenBefore(child.node());
-            if (at == null) {
+            if (isInStore(path)) {
                 return null;
+            }
+            String at = isInStore(hiddenPath) ? hiddenPath : hiddenBefore(child.node());
+            if (at == null) {
+                return nameOf(hiddenPath); // others removed it from the store: at its end there is nothing to delete
             }
             if (!at.equals(hiddenPath)) {
                 volume.hidden.remove(hiddenPath);
@@ -306,11 +309,15 @@ final class SillyRenameCleanup {
             if (fileId != child.fileId() && volume.table.adopt(child, fileId, volume.cachePolicy.nowNanos())) {
                 child.invalidateAttr(volume.table.generation().changed());
             }
-            return Name.of(at.substring(at.lastIndexOf('/') + 1));
+            return nameOf(at);
         } catch (StoreException e) {
             LOG.debug("Cannot determine whether {} is hidden: {}", path, e.getMessage());
             return null;
         }
+    }
+
+    private static Name nameOf(String path) {
+        return Name.of(path.substring(path.lastIndexOf('/') + 1));
     }
 
     /** Where an earlier process hid this node; null: nowhere. */

@@ -63,6 +63,24 @@ class LostHideTest {
         }
     }
 
+    /** Another client of the bucket has removed it, which Alluxio does not know. */
+    @Test
+    void unlink_ofOpenFile_whoseObjectIsGone_isDone() throws Exception {
+        try (MemoryMount mount = first()) {
+            OpenFile file = mount.open("/dir/file");
+            cluster.ufs().delete("/dir/file");
+            mount.unlink("/dir/file");
+            assertThat(mount.list("/dir")).isEmpty();
+            assertThat(mount.exists("/dir/file")).isFalse();
+            mount.write("/dir/file", "another");
+            file.close();
+            cluster.clock().advance(Duration.ofSeconds(2));
+            assertThat(mount.read("/dir/file")).isEqualTo("another");
+            mount.unlink("/dir/file");
+            Eventually.holds("nothing is left", this::isEmpty);
+        }
+    }
+
     @Test
     void unlink_ofOpenFile_whoseMasterAndProcessDieAfterTheCopy_isFinishedByTheNext() throws Exception {
         MemoryMount killed = first();
