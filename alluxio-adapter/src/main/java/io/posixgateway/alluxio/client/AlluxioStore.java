@@ -89,7 +89,7 @@ public final class AlluxioStore implements Store {
     private final PassiveCache passiveCache;
     private final LongAdder ufsBytes = new LongAdder();
     private final OpenReaders open = new OpenReaders();
-    private final LoadMetadataRaceGuard loadMetadataRaceGuard = new LoadMetadataRaceGuard();
+    private final LoadMetadataRaceGuard loadMetadataRaceGuard;
     private final MountPoints mountPoints;
     private final Renames renames;
     private final StatusCache recent;
@@ -113,13 +113,13 @@ public final class AlluxioStore implements Store {
     private AlluxioStore(FileSystemContext context, StoreOptions options, String user, Clock clock) {
         this.context = context;
         this.clock = clock;
+        this.loadMetadataRaceGuard = new LoadMetadataRaceGuard(clock);
         this.recent = new StatusCache(clock, open);
         this.master = new MasterClient(context, mostCalls(), clock);
         this.files = new FileSystemMaster(context, master);
         this.user = user;
         this.loader = new Loader(master);
         this.mountPoints = new MountPoints(this::mountTable, clock);
-        this.renames = new Renames(files, mountPoints, loadMetadataRaceGuard, open);
         this.writeType = WritePType.valueOf(options.writeType());
         boolean persists = writeType != WritePType.MUST_CACHE;
         this.renames = new Renames(files, mountPoints, loadMetadataRaceGuard, open, persists);

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.client;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.time.Clock;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -19,9 +20,14 @@ import java.util.function.BooleanSupplier;
  * <p>With the first listing of a directory Alluxio loads its names from the under file system: it lists them there, and then
  * makes each one that it lacks (InodeSyncStream.loadMetadata of Alluxio 2.9). A name that is renamed or deleted between the
  * two comes back to life, in Alluxio alone and for good. Later listings load nothing.
+ *
+ * <p>A first listing that waits for those who take names away lets others of them begin no more for a moment, so that it comes to its turn. If one
+ * takes longer, as the copy of a large object does, the others go on until it ends.
  */
 final class LoadMetadataRaceGuard {
     private static final int MAX_LISTED = 10_000;
+    private static final long MOMENT_MILLIS = 1_000;
+    private static final long MOMENT_NANOS = MOMENT_MILLIS * 1_000_000;
 
     /** The directories of which a listing is known to have succeeded, those asked for last. */
     private final Map<String, Boolean> listed = new LinkedHashMap<>(16, 0.75f, true) {
@@ -37,8 +43,14 @@ final class LoadMetadataRaceGuard {
     private final NavigableSet<String> sorted = new TreeSet<>();
 
     private final Set<String> beingListed = new HashSet<>();
-    /** How many are taking names in a directory away. */
-    private final Map<String, Integer> takers = new HashMap<>();
+    /** Those who are taking names in a directory away. */
+    private final Map<String, Set<Object>> takers = new HashMap<>();
+
+    private final Clock clock;
+
+    LoadMetadataRaceGuard(Clock clock) {
+        this.clock = clock;
+    }
 
     /** What is done meanwhile. */
     @FunctionalInterface
@@ -78,18 +90,30 @@ final class LoadMetadataRaceGuard {
 
     /** False: it was listed before. */
     private synchronized boolean begin(String directory, boolean anew) throws StoreException {
-        awaitTrue(() -> !beingListed.contains(directory));
-        if (!anew && listed.get(directory) != null) {
-            return false;
+        while (true) {
+            awaitTrue(() -> !beingListed.contains(directory));
+            if (!anew && listed.get(directory) != null) {
+                return false;
+            }
+            beingListed.add(directory);
+            if (areGoneInAMoment(directory)) {
+                return true;
+            }
+            end(directory, false);
+            Set<Object> slow = Set.copyOf(takers.getOrDefault(directory, Set.of()));
+            awaitTrue(() -> !takers.getOrDefault(directory, Set.of()).containsAll(slow));
         }
-        beingListed.add(directory);
+    }
+
+    private boolean areGoneInAMoment(String directory) throws StoreException {
+        long untilNanos = clock.nanos() + MOMENT_NANOS;
         try {
-            awaitTrue(() -> !takers.containsKey(directory));
+            awaitTrue(() -> !takers.containsKey(directory) || clock.nanos() >= untilNanos);
+            return !takers.containsKey(directory);
         } catch (StoreException e) {
             end(directory, false);
             throw e;
         }
-        return true;
     }
 
     private synchronized void end(String directory, boolean done) {
@@ -109,22 +133,26 @@ final class LoadMetadataRaceGuard {
     <T> T take(List<String> paths, Work<T> work) throws StoreException {
         List<String> directories =
                 paths.stream().map(LoadMetadataRaceGuard::parent).distinct().toList();
-        come(directories);
+        Object taker = new Object();
+        come(taker, directories);
         try {
             return work.run();
         } finally {
-            leave(directories, paths);
+            leave(taker, directories, paths);
         }
     }
 
-    private synchronized void come(List<String> directories) throws StoreException {
+    private synchronized void come(Object taker, List<String> directories) throws StoreException {
         awaitTrue(() -> directories.stream().noneMatch(beingListed::contains));
-        directories.forEach(directory -> takers.merge(directory, 1, Integer::sum));
+        directories.forEach(directory ->
+                takers.computeIfAbsent(directory, key -> new HashSet<>()).add(taker));
     }
 
-    private synchronized void leave(List<String> directories, List<String> paths) {
-        directories.forEach(
-                directory -> takers.computeIfPresent(directory, (key, count) -> count == 1 ? null : count - 1));
+    private synchronized void leave(Object taker, List<String> directories, List<String> paths) {
+        directories.forEach(directory -> takers.computeIfPresent(directory, (key, those) -> {
+            those.remove(taker);
+            return those.isEmpty() ? null : those;
+        }));
         paths.forEach(this::forget);
         notifyAll();
     }
@@ -149,7 +177,7 @@ final class LoadMetadataRaceGuard {
         remote.beginUnlimited();
         try {
             while (!condition.getAsBoolean()) {
-                wait();
+                wait(MOMENT_MILLIS); // the clock may have what is waited for
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.harness.Waiting;
+import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.time.Duration;
@@ -17,7 +18,8 @@ import org.junit.jupiter.api.Timeout;
 class LoadMetadataRaceGuardTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    private final LoadMetadataRaceGuard listings = new LoadMetadataRaceGuard();
+    private final ManualClock clock = new ManualClock();
+    private final LoadMetadataRaceGuard listings = new LoadMetadataRaceGuard(clock);
 
     /** Something on a thread of its own, in whose work it stays until it is told to end. */
     private static final class Held {
@@ -52,8 +54,12 @@ class LoadMetadataRaceGuardTest {
 
         /** It waits before its work. */
         void awaitWaiting() throws Exception {
-            Waiting.until("it waits", LIMIT, () -> thread.getState() == Thread.State.WAITING);
+            Waiting.until("it waits", LIMIT, () -> isWaiting(thread.getState()));
             assertThat(begun.getCount()).isEqualTo(1);
+        }
+
+        private static boolean isWaiting(Thread.State state) {
+            return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
         }
 
         void end() throws Exception {
@@ -106,6 +112,26 @@ class LoadMetadataRaceGuardTest {
         late.awaitBegin();
         listing("/").run();
         late.end();
+    }
+
+    /** As the copy of a large object in a store takes. */
+    @Test
+    void behindOneThatTakesLong_theFirstListingLetsTheOthersGoOn() throws Exception {
+        Held copy = taking("/d/large");
+        copy.awaitBegin();
+        Held first = listing("/d");
+        first.awaitWaiting();
+        Held removal = taking("/d/f");
+        removal.awaitWaiting();
+        clock.advance(Duration.ofSeconds(2));
+        removal.run();
+        Held another = taking("/d/g");
+        another.awaitBegin();
+        copy.end();
+        first.awaitWaiting();
+        another.end();
+        first.run();
+        listing("/d").run();
     }
 
     @Test
