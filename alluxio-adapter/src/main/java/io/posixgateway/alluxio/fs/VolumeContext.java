@@ -154,6 +154,7 @@ final class VolumeContext implements AutoCloseable {
 
     private void listen() {
         table.pruneCandidates().whenThere(() -> invalidator.crowded(table));
+        metadata.openUnseen(inode -> options.noOpen() || mayBeOpenUnseen(inode));
         dirtyFiles.readFrom(orphans::open);
         replacer.unfinished().whenResolved(this::askAgain);
         dirtyFiles.nameReservations().whenResolved(this::askAgain);

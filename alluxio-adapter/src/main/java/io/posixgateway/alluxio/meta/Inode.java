@@ -501,6 +501,12 @@ public final class Inode implements Dentries.Dentry {
         return own == null ? 0 : own.writers;
     }
 
+    /** Are there handles that cannot write? */
+    public synchronized boolean isRead() {
+        Extension own = rare;
+        return own != null && own.readers > 0;
+    }
+
     /** Handles of both kinds. */
     public synchronized int handles() {
         Extension own = rare;

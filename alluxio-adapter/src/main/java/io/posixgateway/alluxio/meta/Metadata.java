@@ -10,6 +10,7 @@ import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Collection;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,7 @@ public final class Metadata {
     private final LostAttributes lost;
     private final RestoredAlluxio restored;
     private volatile Consumer<Inode> missedOften = directory -> {};
+    private volatile Predicate<Inode> openUnseen = inode -> false;
     private final CacheCounts attributeCounts = new CacheCounts();
     private final CacheCounts nameCounts = new CacheCounts();
 
@@ -235,18 +237,31 @@ public final class Metadata {
             if (!whole.equals(there)) {
                 inode.invalidateAttr(generation().changed());
             }
-            table.numbers().adopted(inode, reader.read(whole, nowNanos()).number());
+            table.numbers().adopted(inode, numberOf(whole));
             return whole;
         }
         table.gone(inode);
         throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
     }
 
-    /** A file that is gone, with another at its path: others replaced its content, as we do; it stays the same node. */
+    /** Notes who says of which inodes somebody may read them though no handle is known. */
+    public void openUnseen(Predicate<Inode> mayBe) {
+        openUnseen = mayBe;
+    }
+
+    private long numberOf(FileStatus status) {
+        return reader.read(status, nowNanos()).number();
+    }
+
+    /**
+     * A file that is gone, with another at its path. It stays the same node if others replaced its content, as we do; or if nobody can have
+     * read the old file, who would read on in the other one.
+     */
     private boolean adopts(Inode inode, FileStatus status) {
         boolean adopted = !status.directory()
                 && !inode.isDirectory()
                 && !inode.unlinked()
+                && (!(inode.isRead() || openUnseen.test(inode)) || numberOf(status) == inode.number())
                 && table.adopt(inode, status.id(), cachePolicy.nowNanos());
         if (adopted) {
             invalidator.changed(inode.node()); // also where nothing is known of what it was before

@@ -7,15 +7,11 @@ import io.posixgateway.alluxio.store.AsyncCall;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
-import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
-import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.FileSystem;
 import java.nio.ByteBuffer;
-import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -37,12 +33,11 @@ class ReplacedReaderTest {
         mount.close();
     }
 
-    private void replace(OpenFile open) throws Exception {
-        MemoryStore other = cluster.connect();
-        StoreWriter writer = other.create("/new", 0644, Map.of(), UUID.randomUUID());
-        writer.write(new byte[] {'n'}, 0, 1);
-        writer.complete();
-        other.rename("/new", "/file", true);
+    /** Its content, by another mount: it is the same file. */
+    private void replace(OpenFile open) {
+        try (MemoryMount other = MemoryMount.of(cluster)) {
+            other.write("/file", "n");
+        }
         mount.requests().getattr(open.opened().node().id());
     }
 

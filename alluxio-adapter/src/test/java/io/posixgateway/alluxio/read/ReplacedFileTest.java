@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
@@ -14,6 +15,7 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.alluxio.store.WriteType;
 import io.posixgateway.fuse.spi.Errno;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
@@ -86,6 +88,37 @@ class ReplacedFileTest {
         }
         assertThat(mount.read("/file").equals("n".repeat(BLOCK_BYTES + PIECE_BYTES)))
                 .isTrue();
+    }
+
+    /** By whoever asks for its attributes when the kernel believes in them no more. */
+    @Test
+    void read_ofFileReplacedAfterItsFirstBlockWasRead_isStaleAlsoOnceTheNewFileWasSeen() {
+        try (OpenFile open = mount.open("/file")) {
+            assertThat(read(open, 0)).containsOnly('o');
+            replace();
+            cluster.clock().advance(Duration.ofMinutes(1));
+            FuseNode before = mount.requests().getattr(open.opened().node().id());
+            isStale(open);
+            FuseNode now = mount.lookup("/file");
+            assertThat(now.inode()).isNotEqualTo(before.inode());
+            isStale(open);
+            try (OpenFile opened = mount.open("/file")) {
+                assertThat(read(opened, BLOCK_BYTES)).containsOnly('n');
+            }
+        }
+    }
+
+    /** As with {@code >} on one host: it is the same file, whose content changed. */
+    @Test
+    void read_ofFileThatAnotherMountOverwrote_readsTheNewContent() {
+        try (MemoryMount writer = MemoryMount.of(cluster);
+                OpenFile open = mount.open("/file")) {
+            assertThat(read(open, 0)).containsOnly('o');
+            writer.write("/file", "new");
+            cluster.clock().advance(Duration.ofMinutes(1));
+            mount.requests().getattr(open.opened().node().id());
+            assertThat(new String(read(open, 0), StandardCharsets.UTF_8)).isEqualTo("new");
+        }
     }
 
     @Test
