@@ -8,7 +8,9 @@ import io.posixgateway.fuse.spi.SetAttributes;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -189,6 +191,56 @@ public final class AttributeEdit {
         return extras.has(PosixXattr.CHANGED)
                 ? Instant.ofEpochSecond(extras.changedSeconds, extras.changedNanos)
                 : null;
+    }
+
+    /**
+     * Merges attributes that were changed here with those that others changed meanwhile: what is changed on both sides is as here.
+     *
+     * @param base what both began from
+     * @return the file as it is in Alluxio now, with what was changed here
+     */
+    public static FileStatus merged(FileStatus base, FileStatus ours, FileStatus theirs) {
+        Map<String, byte[]> xattrs = new HashMap<>(theirs.xattrs());
+        Set<String> names = new HashSet<>(base.xattrs().keySet());
+        names.addAll(ours.xattrs().keySet());
+        for (String name : names) {
+            byte[] own = ours.xattrs().get(name);
+            if (own == null) {
+                xattrs.remove(name);
+            } else if (!Arrays.equals(own, base.xattrs().get(name))) {
+                xattrs.put(name, own);
+            }
+        }
+        mergeExtras(base, ours, theirs, xattrs);
+        return theirs.with(ours.mode() == base.mode() ? theirs.mode() : ours.mode(), xattrs);
+    }
+
+    /** Has a file the mode, owner, group and extended attributes of another, or of itself at another time? */
+    public static boolean hasSame(FileStatus one, FileStatus other) {
+        Map<String, byte[]> others = other.xattrs();
+        return one.mode() == other.mode()
+                && one.owner().equals(other.owner())
+                && one.group().equals(other.group())
+                && one.xattrs().keySet().equals(others.keySet())
+                && one.xattrs().entrySet().stream()
+                        .allMatch(xattr -> Arrays.equals(xattr.getValue(), others.get(xattr.getKey())));
+    }
+
+    private static void mergeExtras(FileStatus base, FileStatus ours, FileStatus theirs, Map<String, byte[]> xattrs) {
+        PosixXattr before = PosixXattr.decode(base.xattrs().get(PosixXattr.XATTR));
+        PosixXattr own = PosixXattr.decode(ours.xattrs().get(PosixXattr.XATTR));
+        PosixXattr merged = PosixXattr.decode(theirs.xattrs().get(PosixXattr.XATTR));
+        if (before.foreign || own.foreign || merged.foreign) {
+            return;
+        }
+        for (int field : PosixXattr.FIELDS) {
+            if (!own.isSame(field, before)) {
+                merged.take(field, own);
+            }
+        }
+        if (merged.present != 0) {
+            xattrs.put(PosixXattr.XATTR, merged.encode());
+        }
     }
 
     /** The same file, which shows this inode number. */

@@ -6,6 +6,8 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +39,10 @@ public final class PosixXattr {
     public static final int ACCESSED = 1 << 5;
     public static final int CHANGED = 1 << 6;
     public static final int NUMBER = 1 << 7;
+
+    /** Each field by itself. */
+    public static final List<Integer> FIELDS =
+            List.of(TYPE, SPECIAL, OWNER, GROUP, MODIFIED, ACCESSED, CHANGED, NUMBER);
 
     /** As owner or group then: ours counts whatever Alluxio's is. */
     public static final String ANY = "";
@@ -91,6 +97,51 @@ public final class PosixXattr {
     /** Does our group count where Alluxio's is this? */
     public boolean groupCounts(String group) {
         return has(GROUP) && (groupThen.equals(ANY) || groupThen.equals(group));
+    }
+
+    /** Takes over a field, and whether it counts. */
+    public void take(int field, PosixXattr from) {
+        present = (present & ~field) | (from.present & field);
+        switch (from.present & field) {
+            case TYPE -> {
+                type = from.type;
+                device = from.device;
+                target = from.target;
+            }
+            case SPECIAL -> special = from.special;
+            case OWNER -> {
+                uid = from.uid;
+                ownerThen = from.ownerThen;
+            }
+            case GROUP -> {
+                gid = from.gid;
+                groupThen = from.groupThen;
+            }
+            case MODIFIED -> {
+                modifiedSeconds = from.modifiedSeconds;
+                modifiedNanos = from.modifiedNanos;
+                modifiedThenMillis = from.modifiedThenMillis;
+            }
+            case ACCESSED -> {
+                accessedSeconds = from.accessedSeconds;
+                accessedNanos = from.accessedNanos;
+            }
+            case CHANGED -> {
+                changedSeconds = from.changedSeconds;
+                changedNanos = from.changedNanos;
+            }
+            case NUMBER -> number = from.number;
+            default -> {} // it does not count
+        }
+    }
+
+    /** Is a field the same, or in none of both? */
+    public boolean isSame(int field, PosixXattr other) {
+        PosixXattr own = new PosixXattr();
+        own.take(field, this);
+        PosixXattr others = new PosixXattr();
+        others.take(field, other);
+        return Arrays.equals(own.encode(), others.encode());
     }
 
     /** Reads an attribute; null (none) and what is truncated give empty extras, versions not known {@link #foreign} ones. */

@@ -32,8 +32,14 @@ final class AbandonedCreates {
 
     /** Is the file still there, and not complete? */
     boolean isAt(String path, long fileId) throws StoreException {
+        return find(path, fileId) != null;
+    }
+
+    /** The file if it is still there, and not complete. */
+    @Nullable
+    FileStatus find(String path, long fileId) throws StoreException {
         FileStatus there = at(path);
-        return there != null && there.id() == fileId && !there.complete();
+        return there != null && there.id() == fileId && !there.complete() ? there : null;
     }
 
     /**

@@ -39,6 +39,23 @@ final class AttributeCommits {
     }
 
     /**
+     * What others changed since the attributes were read or sent stays, as far as the same was not changed here: what is sent takes the
+     * place of all that Alluxio has.
+     *
+     * @param there what Alluxio has at the file's path
+     */
+    void merge(DirtyFile dirtyFile, FileStatus there) {
+        FileStatus base = dirtyFile.base;
+        FileStatus ours = dirtyFile.attr.raw();
+        if (base == null || there.id() != ours.id() || AttributeEdit.hasSame(base, there)) {
+            return;
+        }
+        FileStatus merged = AttributeEdit.merged(base, ours, there).withContent(ours.id(), ours.lengthBytes());
+        dirtyFile.attr = reader.read(merged, dirtyFile.attr.fetchedNanos());
+        dirtyFile.base = there;
+    }
+
+    /**
      * A new file was made before it was written: it gets the time of its last write just before it is completed, so that nobody
      * finds it with another one. Where its mode is to be changed, too, an object store gets both at once, since its objects have no mode;
      * elsewhere both are sent afterwards, as the under file system gets the mode then.
@@ -49,7 +66,7 @@ final class AttributeCommits {
         if (all || dirtyFile.unsent == Unsent.TIME) {
             FileStatus raw = dirtyFile.attr.raw();
             store.change(path, new Store.Change(all ? raw.mode() : null, null, null, raw.xattrs()));
-            dirtyFile.unsent = Unsent.NOTHING;
+            dirtyFile.sent();
         }
     }
 
@@ -63,7 +80,7 @@ final class AttributeCommits {
             } finally {
                 dirtyFile.inode.invalidateAttr(table.generation().changed()); // with an unknown outcome, too
             }
-            dirtyFile.unsent = Unsent.NOTHING;
+            dirtyFile.sent();
         }
     }
 }

@@ -117,21 +117,29 @@ public final class Committer {
     }
 
     /**
-     * Where the file is. One that exists others may have renamed, or a directory above it, while it was written: one call. That
-     * a new one was, its completion finds out; and one that is hidden, since another mount removed it, has its name here.
+     * Where the file is. One that exists others may have renamed, or a directory above it, or given other attributes, while it was
+     * written: one call. That a new one was, its completion finds out; and one that is hidden, since another mount removed it, has its
+     * name here.
      */
     private String placeOf(DirtyFile dirtyFile) throws StoreException {
         Inode inode = dirtyFile.inode;
         String known = metadata.pathOf(inode);
-        if (!(dirtyFile.state() instanceof DirtyState.Spooled) && !isDue(dirtyFile)) {
+        if (!(dirtyFile.state() instanceof DirtyState.Spooled)
+                && !isDue(dirtyFile)
+                && !sendsOnlyAttributes(dirtyFile)) {
             return known;
         }
         try {
+            FileStatus there = Existing.orNull(() -> store.status(known));
+            if (there != null && there.id() == inode.fileId()) {
+                attributes.merge(dirtyFile, there);
+                return known;
+            }
             String now = store.pathOf(inode.fileId());
             if (now.equals(known) || TempNames.isOf(now)) {
                 return known;
             }
-            metadata.refresh(inode);
+            attributes.merge(dirtyFile, metadata.refresh(inode).raw());
         } catch (StoreException e) { // it is gone, or Alluxio does not answer; its replacement will find out
             if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.EINTR) {
                 throw e;
@@ -139,6 +147,10 @@ public final class Committer {
             LOG.debug("The current path of {} is unknown: {}", known, e.getMessage());
         }
         return metadata.pathOf(inode);
+    }
+
+    private static boolean sendsOnlyAttributes(DirtyFile dirtyFile) {
+        return dirtyFile.is(Phase.COMMITTED) && dirtyFile.unsent == Unsent.ALL;
     }
 
     /** From now on what fails is not tried again: the process ends, or the mount does. */
@@ -237,7 +249,7 @@ public final class Committer {
     private void complete(DirtyFile dirtyFile, DirtyState.Created created, Attempt attempt) throws StoreException {
         StoreWriter sink = created.sink();
         try {
-            checkOurs(created, attempt);
+            checkOurs(dirtyFile, created, attempt);
             attributes.sendBefore(dirtyFile, attempt.path);
             dirtyFile.spool.copyTo(sink, true, attempt.waiter);
             sink.complete();
@@ -294,11 +306,15 @@ public final class Committer {
      * Before anything is written: a worker writes to the file's path in the under file system, where the file of another client
      * may be by now.
      */
-    private void checkOurs(DirtyState.Created created, Attempt attempt) throws StoreException {
-        if (metadata.nowNanos() - created.sinceNanos() > SURELY_OURS_NANOS
-                && !incomplete.isAt(attempt.path, created.sink().fileId())) {
+    private void checkOurs(DirtyFile dirtyFile, DirtyState.Created created, Attempt attempt) throws StoreException {
+        if (metadata.nowNanos() - created.sinceNanos() <= SURELY_OURS_NANOS) {
+            return;
+        }
+        FileStatus there = incomplete.find(attempt.path, created.sink().fileId());
+        if (there == null) {
             throw new StoreException(Errno.EIO, attempt.path + " was replaced or removed by another client", null);
         }
+        attributes.merge(dirtyFile, there);
     }
 
     /** @param again only what was committed before is to be replaced */
@@ -321,7 +337,7 @@ public final class Committer {
             }
         }
         dirtyFile.attr = reader.read(raw, dirtyFile.attr.fetchedNanos());
-        dirtyFile.unsent = Unsent.NOTHING;
+        dirtyFile.sent();
         committed(dirtyFile, path, inode.fileId(), sink);
         if (again) {
             lookAfterwards(path, before);

@@ -37,6 +37,9 @@ final class DirtyFile {
     final DirtyFileRecord record;
     /** What the file is but for its content: replaced when its attributes change. */
     Attr attr;
+    /** The attributes as Alluxio had them when they were last read or sent; null: that is not known, and nothing is merged. */
+    @Nullable
+    FileStatus base;
     /** What of the attributes Alluxio does not have yet. */
     Unsent unsent = Unsent.NOTHING;
     /** The last commit failed. */
@@ -76,6 +79,7 @@ final class DirtyFile {
         this.spool = spool;
         this.record = record;
         this.attr = attr;
+        this.base = attr.raw();
         this.shown = new Shown(attr, attr.lengthBytes(), null, null);
     }
 
@@ -114,6 +118,7 @@ final class DirtyFile {
     /** One of an earlier process, whose record says the rest. */
     void restore() throws StoreException {
         unsent = record.hasAttributes() ? Unsent.ALL : Unsent.NOTHING;
+        base = record.hasAttributes() ? null : base;
         inherited = record.isMarked(Phase.SPOOLED);
         changed = record.showsLastWrite() ? spool.changed() : null;
         shown = Shown.of(attr, lengthBytes(), changed);
@@ -264,6 +269,12 @@ final class DirtyFile {
             become(DirtyState.Plain.UNLINKED);
         }
         return 0;
+    }
+
+    /** Alluxio has all attributes as they are here. */
+    void sent() {
+        unsent = Unsent.NOTHING;
+        base = attr.raw();
     }
 
     /** The attributes change. */

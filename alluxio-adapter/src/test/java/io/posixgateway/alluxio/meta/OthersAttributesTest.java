@@ -82,6 +82,79 @@ class OthersAttributesTest {
         bothSeeWhatWasGiven();
     }
 
+    /** What was written here goes to a file of its own in Alluxio, which is made with what the file has by then. */
+    @Test
+    void close_ofAChangedFile_leavesWhatAnotherMountGaveMeanwhile() {
+        try (OpenFile file = here.openToWrite("/file")) {
+            here.requests().setxattr(file.opened().node().id(), "user.both", "before");
+            file.write("more");
+            file.fsync();
+            file.write("last");
+            here.requests().setxattr(file.opened().node().id(), "user.here", "1");
+            cluster.clock().advance(Duration.ofSeconds(10));
+            long node = there.stat("/file").id();
+            there.requests().chmod(node, 02600);
+            there.requests().chown(node, UID + 1);
+            there.requests().setxattr(node, "user.there", "2");
+            there.requests().removexattr(node, "user.both");
+        }
+        cluster.clock().advance(Duration.ofSeconds(10));
+        for (MemoryMount mount : new MemoryMount[] {here, there}) {
+            FuseNode file = mount.stat("/file");
+            assertThat(file.mode() & 07777).isEqualTo(02600);
+            assertThat(file.uid()).isEqualTo(UID + 1);
+            assertThat(mount.requests().listxattr(file.id())).containsExactlyInAnyOrder("user.here", "user.there");
+            assertThat(mount.read("/file")).isEqualTo("last");
+        }
+    }
+
+    /** A change of this mount's own is the later one: it is done when the file is closed. */
+    @Test
+    void close_ofAFileWhoseModeWasChangedHereToo_leavesTheOwnerThatAnotherMountGave() {
+        try (OpenFile file = here.openToWrite("/file")) {
+            file.write("more");
+            here.requests().chmod(file.opened().node().id(), 0640);
+            cluster.clock().advance(Duration.ofSeconds(10));
+            long node = there.stat("/file").id();
+            there.requests().chmod(node, 0600);
+            there.requests().chown(node, UID + 1);
+        }
+        cluster.clock().advance(Duration.ofSeconds(10));
+        assertThat(there.stat("/file").mode() & 07777).isEqualTo(0640);
+        assertThat(there.stat("/file").uid()).isEqualTo(UID + 1);
+    }
+
+    /** Its content is in Alluxio already: only attributes are sent. */
+    @Test
+    void close_afterOnlyTheModeWasChangedSinceAnFsync_leavesTheOwnerThatAnotherMountGave() {
+        try (OpenFile file = here.openToWrite("/file")) {
+            file.write("more");
+            file.fsync();
+            here.requests().chmod(file.opened().node().id(), 0640);
+            cluster.clock().advance(Duration.ofSeconds(10));
+            there.requests().chown(there.stat("/file").id(), UID + 1);
+        }
+        cluster.clock().advance(Duration.ofSeconds(10));
+        assertThat(there.stat("/file").mode() & 07777).isEqualTo(0640);
+        assertThat(there.stat("/file").uid()).isEqualTo(UID + 1);
+    }
+
+    /** Whose name was taken a moment ago. */
+    @Test
+    void close_ofANewFile_leavesWhatAnotherMountGaveMeanwhile() {
+        try (OpenFile file = here.create("/new")) {
+            cluster.clock().advance(Duration.ofSeconds(1));
+            file.write("text");
+            cluster.clock().advance(Duration.ofSeconds(10));
+            long node = there.stat("/new").id();
+            there.requests().chmod(node, 02600);
+            there.requests().chown(node, UID);
+        }
+        cluster.clock().advance(Duration.ofSeconds(10));
+        assertThat(here.stat("/new").mode() & 07777).isEqualTo(02600);
+        assertThat(here.stat("/new").uid()).isEqualTo(UID);
+    }
+
     /** As {@code touch -h}, or utimensat(2) with a path. */
     @Test
     void time_setByPath_leavesOwnerAndModeThatAnotherMountGave() {
