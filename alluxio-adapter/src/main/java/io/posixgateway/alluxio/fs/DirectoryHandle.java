@@ -325,7 +325,7 @@ final class DirectoryHandle {
         }
         entry.clear();
         boolean here = volume.table.isAt(directory, name, child);
-        if (!here || attr == null || volume.show(request, child, entry.attributes) != 0) {
+        if (!here || attr == null || !isShown(request, child)) {
             entry.clear();
             entry.attributes.inode = child.number();
             entry.attributes.mode = type;
@@ -338,5 +338,14 @@ final class DirectoryHandle {
         }
         volume.table.lookedUp(child);
         return true;
+    }
+
+    /** Are its attributes in the entry? Whoever asks for what cannot be shown is told why; the others are listed all the same. */
+    private boolean isShown(Request request, Inode child) {
+        try {
+            return volume.show(request, child, entry.attributes) == 0;
+        } catch (StoreException e) {
+            return false;
+        }
     }
 }

@@ -2,6 +2,8 @@ package io.posixgateway.alluxio.fs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.InodeTable;
 import io.posixgateway.alluxio.mounted.PlainRequest;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
@@ -9,11 +11,13 @@ import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.fuse.spi.DirectoryWriter;
 import io.posixgateway.fuse.spi.Entry;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
 import io.posixgateway.fuse.spi.OpenReply;
 import io.posixgateway.fuse.spi.Request;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -144,6 +148,53 @@ class DirectoryHandleTest {
         }
         read(files, handle, offset, Integer.MAX_VALUE, reply);
         assertComplete(reply.names, changed);
+    }
+
+    /** Takes nodes, as the kernel does, which forgets them later. */
+    private static final class Nodes implements DirectoryWriter {
+        final Map<String, Long> nodes = new LinkedHashMap<>();
+        private final String last;
+        private final Runnable behind;
+
+        Nodes(String last, Runnable behind) {
+            this.last = last;
+            this.behind = behind;
+        }
+
+        @Override
+        public boolean plus() {
+            return true;
+        }
+
+        @Override
+        public boolean add(Name name, long nextOffset, long inode, int type) {
+            throw new AssertionError("of a plain listing");
+        }
+
+        @Override
+        public boolean add(Name name, long nextOffset, Entry entry) {
+            nodes.put(name.toString(), entry.node);
+            if (name.toString().equals(last)) {
+                behind.run();
+            }
+            return true;
+        }
+    }
+
+    @Test
+    void readdirplus_whereADirectoryCannotBeShown_showsTheOthers() {
+        assertThat(files.mkdir(WAITING, FileSystem.ROOT, Name.of("f00001-made"), 0755, new Entry()))
+                .isZero();
+        InodeTable table = files.volume.table;
+        Inode made = table.get(mount.lookup("/f00001-made").id());
+        assertThat(made).isNotNull();
+        mount.faults().on(StoreCall.STATUS).at("/f00001-made").always().fail(Errno.EIO);
+        Nodes reply =
+                new Nodes(name(1), () -> made.timesAreOld(table.generation().changed()));
+        assertThat(files.readdir(WAITING, FileSystem.ROOT, open(files), 0, reply))
+                .isZero();
+        assertThat(reply.nodes).hasSize(FILES + 3).containsEntry("f00001-made", 0L);
+        assertThat(reply.nodes.get(name(FILES - 1))).isNotZero();
     }
 
     @Test
