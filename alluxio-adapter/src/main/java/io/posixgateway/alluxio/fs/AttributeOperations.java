@@ -268,7 +268,10 @@ final class AttributeOperations {
             change(inode, false, attr -> with(attr, key, null));
             return 0;
         }
-        staying(inode, () -> volume.store.removeXattr(volume.metadata.pathOf(inode), key));
+        staying(inode, () -> {
+            volume.metadata.refresh(inode); // another file may have its path by now
+            volume.store.removeXattr(volume.metadata.pathOf(inode), key);
+        });
         if (volume.dirtyFiles.change(inode, false, attr -> with(attr, key, null)) == DirtyFiles.NO_DIRTY_FILE) {
             inode.invalidateAttr(volume.table.generation().changed());
         }

@@ -155,6 +155,22 @@ class OthersAttributesTest {
         assertThat(here.stat("/new").uid()).isEqualTo(UID);
     }
 
+    /** Another file has the path by which this one is known: it keeps its attributes. */
+    @Test
+    void removexattr_ofFileThatAnotherMountRenamed_takesItFromNoOther() {
+        long node = here.stat("/file").id();
+        here.requests().setxattr(node, "user.a", "1");
+        here.requests().getxattr(node, "user.a");
+        there.rename("/file", "/renamed");
+        there.write("/file", "other");
+        there.requests().setxattr(there.lookup("/file").id(), "user.a", "2");
+        here.requests().removexattr(node, "user.a");
+        assertThat(there.requests().getxattr(there.lookup("/file").id(), "user.a"))
+                .isEqualTo("2");
+        cluster.clock().advance(Duration.ofSeconds(10));
+        assertThat(there.requests().listxattr(there.lookup("/renamed").id())).isEmpty();
+    }
+
     /** As {@code touch -h}, or utimensat(2) with a path. */
     @Test
     void time_setByPath_leavesOwnerAndModeThatAnotherMountGave() {
