@@ -92,9 +92,8 @@ final class FileOperations {
             return lost;
         } catch (StoreException e) {
             drop(handle);
-            if (cut) {
-                volume.lastWriterFailed(inode, e);
-            }
+            // Others, whose handles ended meanwhile, left what they wrote to this one.
+            volume.later(() -> volume.lastWriterFailed(inode, e));
             throw e;
         }
     }

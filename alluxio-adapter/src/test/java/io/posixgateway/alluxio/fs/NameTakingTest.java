@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
@@ -17,6 +19,9 @@ import io.posixgateway.fuse.spi.Stat;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +43,48 @@ class NameTakingTest {
         try (MemoryMount.OpenFile file = mount.create(path)) {
             file.write(content);
         }
+    }
+
+    /** It counts as a writer while it waits for the removal, so the end of the other one leaves the content to it. */
+    @Test
+    void open_thatIsKilledWhileTheFileIsBeingRemoved_leavesNothingThatIsNotUploaded() throws Exception {
+        try (MemoryMount mount = mount("1h")) {
+            make(mount, "/file", "old");
+            MemoryMount.OpenFile writer = mount.openToWrite("/file");
+            writer.write("new");
+            StoreFaults.Held removal = mount.faults()
+                    .on(StoreCall.DELETE)
+                    .at("/file")
+                    .fail(Errno.EIO)
+                    .hold();
+            FuseNode file = mount.lookup("/file");
+            FutureTask<Void> remover = started(() -> fails(Errno.EIO, () -> mount.unlink("/file")));
+            removal.await();
+            AtomicReference<Thread> killed = new AtomicReference<>();
+            FutureTask<Void> opener = started(() -> {
+                killed.set(Thread.currentThread());
+                fails(Errno.EINTR, () -> mount.requests().open(file, Stat.O_RDWR));
+            });
+            Eventually.holds("it began", () -> killed.get() != null);
+            Eventually.holds(
+                    "it waits",
+                    () -> !mount.requests().inFlight(0).isEmpty()
+                            && mount.fileSystem().counts().openFiles() == 2);
+            mount.requests().release(writer.opened());
+            mount.requests().interrupt(killed.get());
+            opener.get(60, TimeUnit.SECONDS);
+            removal.open();
+            remover.get(60, TimeUnit.SECONDS);
+            Eventually.holds("it is uploaded", () -> inUfs("/file").equals("new"));
+            Eventually.holds(
+                    "nothing is left", () -> mount.fileSystem().counts().changedFiles() == 0);
+        }
+    }
+
+    private static FutureTask<Void> started(Runnable work) {
+        FutureTask<Void> task = new FutureTask<>(work, null);
+        new Thread(task, "beside").start();
+        return task;
     }
 
     private StoreWriter begin(String path) throws StoreException {
