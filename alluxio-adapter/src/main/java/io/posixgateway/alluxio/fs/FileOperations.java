@@ -56,7 +56,11 @@ final class FileOperations {
 
     private int startWriting(Inode inode, OpenReply reply) throws StoreException {
         volume.startWriting(inode);
-        register(inode, reply);
+        FileHandle handle = register(inode, reply);
+        Attr attr = inode.attr();
+        if (attr != null && (reply.flags & OpenReply.KEEP_CACHE) == 0) {
+            handle.hasPagesOf(attr);
+        }
         return 0;
     }
 
@@ -178,9 +182,11 @@ final class FileOperations {
     }
 
     /** A handle that writes, of an inode that counts it already. */
-    void register(Inode inode, OpenReply reply) {
+    FileHandle register(Inode inode, OpenReply reply) {
+        FileHandle handle = FileHandle.writing(inode);
         reply.handle = numbers.next();
-        handles.put(reply.handle, FileHandle.writing(inode));
+        handles.put(reply.handle, handle);
+        return handle;
     }
 
     /** Is the kernel to read the node by itself from here on, in a file of the data cache, which is to be opened? A hint. */

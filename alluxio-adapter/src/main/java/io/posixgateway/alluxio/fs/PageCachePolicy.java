@@ -40,12 +40,13 @@ final class PageCachePolicy {
     /** The kernel reads by this handle, and so has done what the answer to its open said. */
     void read(FileHandle open) {
         Attr opened = open.takeFreshPages();
-        if (opened == null || log == null) {
+        if (opened == null) {
             return;
         }
         Inode inode = open.inode;
         synchronized (inode) {
-            if (inode.hasPagesOf(opened)) {
+            inode.readPages(opened);
+            if (log != null && inode.hasPagesOf(opened)) {
                 log.note(inode.node(), opened.contentNumber());
             }
         }

@@ -515,18 +515,23 @@ public final class Inode implements Dentries.Dentry {
 
     /**
      * May the kernel keep its pages of this file, which is opened with these attributes? Yes if the content is as at the last
-     * open, and nothing else was seen or forgotten since; or if it is what this mount wrote, which is in those pages.
+     * read, and nothing else was seen or forgotten since; or if it is what this mount wrote, which is in those pages.
      */
     public synchronized boolean keepsPages(Attr now) {
         Attr seen = attr;
         boolean current = seen != null && seen.sameContent(now);
-        boolean keeps = current && (is(AS_SEEN) || (is(AS_WRITTEN) && now.fileId() == fileId()));
-        if (current) {
-            mark(AS_SEEN);
-        } else {
+        if (!current) {
             unmark(AS_SEEN);
         }
-        return keeps;
+        return current && (is(AS_SEEN) || (is(AS_WRITTEN) && now.fileId() == fileId()));
+    }
+
+    /** The kernel has dropped all pages but those of this content, with which the file was opened. */
+    public synchronized void readPages(Attr opened) {
+        Attr seen = attr;
+        if (seen != null && seen.sameContent(opened)) {
+            mark(AS_SEEN);
+        }
     }
 
     /** This mount wrote the content that the file has now in Alluxio: the kernel's pages are of that. */
