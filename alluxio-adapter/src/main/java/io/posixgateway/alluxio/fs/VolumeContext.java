@@ -221,12 +221,18 @@ final class VolumeContext implements AutoCloseable {
 
     /** What is known of this path in Alluxio, if anything, is asked for again. */
     private void askAgain(String path) {
-        int slash = path.lastIndexOf('/');
-        Locations.Walk walk = metadata.locations().walkKnownAt(path.substring(0, slash + 1));
-        Inode directory = walk == null ? null : walk.found();
-        if (directory != null && directory.isDirectory()) {
-            invalidator.resolved(table, directory, table.names(directory).shown(path.substring(slash + 1)));
+        Inode directory = knownDirectory(path);
+        if (directory != null) {
+            String name = path.substring(path.lastIndexOf('/') + 1);
+            invalidator.resolved(table, directory, table.names(directory).shown(name));
         }
+    }
+
+    /** What is known of the directory of a path in Alluxio; null: nothing. */
+    private @Nullable Inode knownDirectory(String path) {
+        Locations.Walk walk = metadata.locations().walkKnownAt(path.substring(0, path.lastIndexOf('/') + 1));
+        Inode found = walk == null ? null : walk.found();
+        return found != null && found.isDirectory() ? found : null;
     }
 
     /** Removes files without a name of an earlier process that the kernel does not know: it ended before, or while they were forgotten. */
@@ -423,7 +429,7 @@ final class VolumeContext implements AutoCloseable {
     private void deleteHidden(Inode inode) throws StoreException {
         String path = table.path(inode);
         if (path != null && TempNames.is(table.lastName(inode))) {
-            DirectoryTimes.Replacement unseen = metadata.times().replacing(table.parent(inode));
+            DirectoryTimes.Replacement unseen = metadata.times().replacing(knownDirectory(path));
             try {
                 sillyRenameCleanup.delete(path, inode.fileId());
                 unseen.removed();

@@ -269,6 +269,25 @@ class NothingMovesTest {
         }
     }
 
+    /** The kernel forgets its node with that, and it is no longer the one of its file. */
+    @Test
+    void stat_ofDirectory_staysWhenFileThatWasAppendedAndRemovedIsClosed() throws Exception {
+        try (MemoryMount mount = first()) {
+            make(mount, "/tree/file", "text");
+            mount.write("/tree/file", "appended");
+            OpenFile open = mount.open("/tree/file");
+            mount.unlink("/tree/file");
+            Map<String, Stated> noted = tree(mount, "/tree");
+            aMomentLater();
+            open.close();
+            MemoryStore plain = cluster.connect();
+            Eventually.holds(
+                    "its hidden name is gone",
+                    () -> plain.list("/tree", "", 10).entries().isEmpty());
+            staysAsItIs(mount, noted);
+        }
+    }
+
     /** The response is of the time before that, and this mount does not know any more what it had done then. */
     @Test
     void getattr_ofDirectory_staysWhenItsTimesAreKeptDuringTheRequest() throws Exception {
