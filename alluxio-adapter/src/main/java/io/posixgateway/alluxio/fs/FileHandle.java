@@ -12,6 +12,9 @@ final class FileHandle {
     /** Opened in an earlier process: whether it writes is known once it did. */
     final boolean inherited;
 
+    /** Was it opened here to append? */
+    volatile boolean appends;
+
     private final Passthrough.@Nullable Live live;
     private volatile boolean writes;
     private volatile @Nullable FileReader reader;

@@ -49,14 +49,24 @@ final class FileOperations {
         }
         int refused = volume.dirtyFiles.has(inode) ? keepWritten(inode, reply) : check(request, inode, writes, reply);
         if (refused == 0) {
-            refused = writes ? startWriting(inode, reply) : startReading(request, inode, reply);
+            refused = writes ? startWriting(request, inode, flags, reply) : startReading(request, inode, reply);
         }
         return refused == 0 ? begin(request, inode, reply.handle, cut) : refused;
     }
 
-    private int startWriting(Inode inode, OpenReply reply) throws StoreException {
+    private int startWriting(Request request, Inode inode, int flags, OpenReply reply) throws StoreException {
+        boolean appends = (flags & Stat.O_APPEND) != 0;
+        if (appends && !volume.dirtyFiles.has(inode) && !inode.isLengthTold()) {
+            if (!request.mayWait()) {
+                return FileSystem.WOULD_WAIT;
+            }
+            // The kernel appends where it believes the file to end, until it has looked the name up again.
+            volume.invalidator.awaitLength(inode.node());
+            throw grown(inode);
+        }
         volume.startWriting(inode);
         FileHandle handle = register(inode, reply);
+        handle.appends = appends;
         Attr attr = inode.attr();
         if (attr != null && (reply.flags & OpenReply.KEEP_CACHE) == 0) {
             handle.hasPagesOf(attr);
@@ -150,6 +160,11 @@ final class FileOperations {
             reply.flags |= OpenReply.KEEP_CACHE;
         }
         return 0;
+    }
+
+    private static StoreException grown(Inode inode) {
+        return new StoreException(
+                Errno.ESTALE, "The file of node " + inode.node() + " was changed by others: open it again", null);
     }
 
     /** What is known of the file is old, or soon will be. */
@@ -423,6 +438,9 @@ final class FileOperations {
                 return FileSystem.WOULD_WAIT;
             }
             volume.dirtyFiles.begin(open.inode, Long.MAX_VALUE);
+            if (open.appends && offset < volume.dirtyFiles.length(open.inode)) {
+                throw grown(open.inode); // since it was opened: what others appended would be overwritten
+            }
             written = volume.dirtyFiles.write(open.inode, true, offset, data);
         }
         if (request.mayWait()) {

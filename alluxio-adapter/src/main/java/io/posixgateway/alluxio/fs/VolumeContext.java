@@ -62,10 +62,9 @@ import org.slf4j.LoggerFactory;
 final class VolumeContext implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VolumeContext.class);
     private static final Duration FINISH = Duration.ofSeconds(5);
+    private static final Duration SLOW = Duration.ofMinutes(1);
     /** How long calls wait for a recovery: as long as Alluxio's client tries; about as long as one call of it may hang. */
     private static final Duration REFUSED = Duration.ofSeconds(8);
-
-    private static final Duration SLOW = Duration.ofMinutes(1);
 
     final AdapterOptions options;
     final Clock clock;
@@ -558,13 +557,11 @@ final class VolumeContext implements AutoCloseable {
             boolean stays = dirty == DirtyFiles.State.IDLE;
             attributes.validNanos = stays ? Math.max(0, own.leftNanos(cachePolicy.nowNanos())) : 0;
         } else {
-            Attr attr = metadata.known(inode);
-            if (attr == null || inode.areTimesOld()) {
-                if (!request.mayWait()) {
-                    return FileSystem.WOULD_WAIT;
-                }
-                attr = lastSeen(inode);
+            Attr known = inode.areTimesOld() ? null : metadata.known(inode);
+            if (known == null && !request.mayWait()) {
+                return FileSystem.WOULD_WAIT;
             }
+            Attr attr = known == null ? lastSeen(inode) : invalidator.shown(inode, known);
             attr.show(inode.number(), attributes);
             attributes.validNanos = inode.areTimesOld() ? 0 : Math.max(0, own.leftNanos(attr.fetchedNanos()));
         }

@@ -30,6 +30,8 @@ public final class Inode implements Dentries.Dentry {
     private static final byte LISTED_AS_XML = 16;
     /** It takes no name with a colon. */
     private static final byte WITHOUT_COLON = 32;
+    /** The kernel was told the length that {@link #attr} say. */
+    private static final byte LENGTH_TOLD = 64;
 
     private final long node;
     private final @Nullable Dentries dentries;
@@ -187,6 +189,9 @@ public final class Inode implements Dentries.Dentry {
         Attr before = attr;
         if (before == null || !before.sameContent(seen)) {
             unmark(AS_SEEN);
+        }
+        if (before == null || before.lengthBytes() != seen.lengthBytes()) {
+            unmark(LENGTH_TOLD);
         }
         unmark(TIMES_OLD);
         keep(seen);
@@ -532,6 +537,20 @@ public final class Inode implements Dentries.Dentry {
         if (seen != null && seen.sameContent(opened)) {
             mark(AS_SEEN);
         }
+    }
+
+    /** The kernel knows these attributes. */
+    synchronized void told(Attr shown) {
+        Attr seen = attr;
+        if (seen != null && seen.lengthBytes() == shown.lengthBytes()) {
+            mark(LENGTH_TOLD);
+        }
+    }
+
+    /** Does the kernel know the length of the file as it was last seen: was it told, or did it write the content itself? */
+    public boolean isLengthTold() {
+        Attr seen = attr;
+        return seen != null && (is(LENGTH_TOLD) || (is(AS_WRITTEN) && seen.fileId() == fileId()));
     }
 
     /** This mount wrote the content that the file has now in Alluxio: the kernel's pages are of that. */

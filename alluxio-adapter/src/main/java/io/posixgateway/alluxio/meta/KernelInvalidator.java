@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KernelInvalidator implements AutoCloseable {
     private static final long LAST_WORDS_MILLIS = 1000;
+    /** So long an open waits for a notification. */
+    private static final long AWAITED_NANOS = TimeUnit.SECONDS.toNanos(1);
     /** So many may be told at the same time. */
     private static final int MAX_THREADS = 8;
     /** So many files the kernel is to let go of at once, and so long that is not repeated. */
@@ -125,8 +127,47 @@ public final class KernelInvalidator implements AutoCloseable {
                 }
             } finally {
                 telling.remove(notification);
+                toldOne();
             }
         } while (waiting.contains(notification));
+    }
+
+    private synchronized void toldOne() {
+        notifyAll();
+    }
+
+    /**
+     * As {@link #lengthChanged}. When this returns, the notification of a change, from which on the kernel believes no reply to an earlier
+     * request, does not wait any more either; unless that takes long, as it waits for reads.
+     */
+    public synchronized void awaitLength(long node) {
+        lengthChanged(node);
+        Notification changed = new Changed(node);
+        long deadline = clock.nanos() + AWAITED_NANOS;
+        try {
+            for (long left = AWAITED_NANOS; left > 0 && isPending(changed); left = deadline - clock.nanos()) {
+                clock.waitOn(this, left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // of a killed program
+        }
+    }
+
+    /**
+     * A reply shows these attributes, which were known before the request: so the kernel knows the length, unless a notification has it drop
+     * what replies to earlier requests say.
+     */
+    public Attr shown(Inode inode, Attr attr) {
+        boolean news = !inode.isDirectory() && !inode.isLengthTold();
+        if (news && ((waiting.isEmpty() && telling.isEmpty()) || !isPending(new Changed(inode.node())))) {
+            inode.told(attr);
+        }
+        return attr;
+    }
+
+    /** In this order, which is that in which a notification goes through them: else one between them would be missed. */
+    private boolean isPending(Notification notification) {
+        return waiting.contains(notification) || telling.contains(notification);
     }
 
     /** From now on there is a kernel to tell. */
@@ -155,13 +196,8 @@ public final class KernelInvalidator implements AutoCloseable {
 
     /** The same where the notification of a change still waits, such as for pages of other files that Alluxio is asked for. */
     public void tellLength(long node) {
-        // In this order, which is that in which a notification goes through them: else one between them would be
-        // missed.
-        if (waiting.isEmpty() && telling.isEmpty()) {
-            return;
-        }
-        Notification changed = new Changed(node);
-        if (waiting.contains(changed) || telling.contains(changed)) {
+        boolean isAnyPending = !(waiting.isEmpty() && telling.isEmpty()); // in this order, as below
+        if (isAnyPending && isPending(new Changed(node))) {
             lengthChanged(node);
         }
     }
