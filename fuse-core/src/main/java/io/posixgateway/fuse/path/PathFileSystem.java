@@ -302,14 +302,20 @@ public abstract class PathFileSystem<H> implements FileSystem {
     public final int create(Request request, long parent, Name name, int mode, int flags, CreateReply reply) {
         return answer(request, () -> {
             H file = create(path(parent, name), mode, flags);
-            int result = enter(parent, name, reply.entry);
-            if (result == 0) {
-                reply.open.handle = files.add(file);
-                writing.put(reply.open.handle, reply.entry.node);
-            } else {
-                release(file);
+            boolean entered = false;
+            try {
+                int result = enter(parent, name, reply.entry);
+                entered = result == 0;
+                if (entered) {
+                    reply.open.handle = files.add(file);
+                    writing.put(reply.open.handle, reply.entry.node);
+                }
+                return result;
+            } finally {
+                if (!entered) {
+                    release(file);
+                }
             }
-            return result;
         });
     }
 
