@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #freed} and {@link #nameless}. {@link #lookups} is the kernel's count.
  */
 final class Inode {
-    /** What an inode takes from the space, besides its chunks. */
+    /** What an inode takes from the space, besides its chunks and extended attributes. */
     static final int OWN_BYTES = 1024;
 
     private static final int DIRECTORY_ENTRY_BYTES = 32;
@@ -43,6 +43,7 @@ final class Inode {
     final @Nullable Content content;
     final @Nullable Directory directory;
     final @Nullable Name target;
+    private final Space space;
 
     volatile int links;
     boolean freed;
@@ -81,6 +82,7 @@ final class Inode {
         this.device = birth.device;
         this.target = birth.target;
         this.directory = birth.directory;
+        this.space = space;
         this.content = type == Stat.S_IFREG ? new Content(space) : null;
         this.born = now;
         touchAccessed(now);
@@ -215,7 +217,7 @@ final class Inode {
         }
         byte[] capability = attributes.isEmpty() ? null : attributes.remove(CAPABILITY);
         if (capability != null) {
-            attributeBytes -= capability.length + CAPABILITY.length() + 1;
+            giveAttribute(CAPABILITY, capability);
         }
         if ((permissions & (Stat.S_ISUID | Stat.S_ISGID)) != 0) {
             permissions = Stat.withoutPrivileges(permissions, request.isRoot() || request.inGroup(gid));
@@ -233,7 +235,7 @@ final class Inode {
         }
         int grown = value.limit() - (old == null ? -(name.length() + 1) : old.length);
         boolean listed = old != null || listBytes() + name.length() + 1 <= MAX_LIST_BYTES;
-        if (attributeBytes + grown > MAX_ATTRIBUTE_BYTES || !listed) {
+        if (attributeBytes + grown > MAX_ATTRIBUTE_BYTES || !listed || !space.take(grown)) {
             return -Errno.ENOSPC;
         }
         byte[] kept = new byte[value.limit()];
@@ -280,8 +282,22 @@ final class Inode {
         if (old == null) {
             return -Errno.ENODATA;
         }
-        attributeBytes -= old.length + name.length() + 1;
+        giveAttribute(name, old);
         touchChanged(now);
         return 0;
+    }
+
+    private void giveAttribute(Name name, byte[] value) {
+        int bytes = value.length + name.length() + 1;
+        attributeBytes -= bytes;
+        space.give(bytes);
+    }
+
+    /** Gives back what it takes from the space. Under the lock, when nobody finds it any more. */
+    void free() {
+        if (content != null) {
+            content.free();
+        }
+        space.give(OWN_BYTES + attributeBytes);
     }
 }

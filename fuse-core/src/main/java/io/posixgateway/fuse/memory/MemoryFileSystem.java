@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Life of an inode.</b> It is freed when it has no name and the kernel has forgotten it; the kernel forgets no inode
  * that is open. So open files need no table: handles are 0. Nobody but the kernel changes files: its pages are always right.
  *
- * <p><b>Limits.</b> Data counts by chunks of 4 KiB, an inode counts 1 KiB; beyond the capacity: ENOSPC. 16 TiB a file, 1
+ * <p><b>Limits.</b> Data counts by chunks of 4 KiB, an inode counts 1 KiB and its extended attributes; beyond the capacity: ENOSPC. 16 TiB a file, 1
  * MiB of extended attributes an inode, 65,000 links.
  */
 public final class MemoryFileSystem implements FileSystem {

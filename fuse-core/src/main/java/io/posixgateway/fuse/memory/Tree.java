@@ -289,12 +289,9 @@ final class Tree {
         table.remove(inode);
         long stamp = inode.lock.writeLock();
         try {
-            if (inode.content != null) {
-                inode.content.free();
-            }
+            inode.free();
         } finally {
             inode.lock.unlockWrite(stamp);
         }
-        space.give(Inode.OWN_BYTES);
     }
 }

@@ -280,6 +280,36 @@ class MemoryFileSystemTest {
     }
 
     @Test
+    void attributes_takeRoomUntilTheyOrTheirFileGo() {
+        MemoryFileSystem small = new MemoryFileSystem(MIB / 2);
+        FileSystem.CreateReply reply = new FileSystem.CreateReply();
+        assertThat(small.create(Asking.ROOT, FileSystem.ROOT, Name.of("f"), 0600, 0, reply))
+                .isZero();
+        long node = reply.entry.node;
+        long before = small.usedBytes();
+        Name name = Name.of("user.big");
+        assertThat(small.setxattr(Asking.ROOT, node, name, ByteBuffer.allocateDirect(1 << 16), 0))
+                .isZero();
+        assertThat(small.usedBytes()).isGreaterThanOrEqualTo(before + (1 << 16));
+        assertThat(small.setxattr(Asking.ROOT, node, name, ByteBuffer.allocateDirect(MIB / 2), 0))
+                .isEqualTo(-Errno.ENOSPC);
+        ByteBuffer kept = ByteBuffer.allocateDirect(1 << 16);
+        assertThat(small.getxattr(Asking.ROOT, node, name, kept)).isEqualTo(1 << 16);
+        assertThat(small.removexattr(Asking.ROOT, node, name)).isZero();
+        assertThat(small.usedBytes()).isEqualTo(before);
+        Name capability = Name.of("security.capability");
+        assertThat(small.setxattr(Asking.ROOT, node, capability, ByteBuffer.allocateDirect(20), 0))
+                .isZero();
+        assertThat(small.write(new Asking(7, 7), node, 0, 0, ByteBuffer.allocateDirect(0)))
+                .isZero();
+        assertThat(small.setxattr(Asking.ROOT, node, name, ByteBuffer.allocateDirect(1 << 16), 0))
+                .isZero();
+        assertThat(small.unlink(Asking.ROOT, FileSystem.ROOT, Name.of("f"))).isZero();
+        small.forget(node, 1);
+        assertThat(small.usedBytes()).isEqualTo(before - Inode.OWN_BYTES);
+    }
+
+    @Test
     void write_takesCapabilitiesOff() {
         long node = make("f");
         assertThat(setxattr(node, "security.capability", 20)).isZero();
