@@ -135,7 +135,10 @@ final class Commits {
     }
 
     private void completeStream(DirtyFile dirtyFile, StreamingUpload upload) throws StoreException {
-        streams.complete(dirtyFile, upload, path -> committer.attributes.sendBefore(dirtyFile, path));
+        streams.complete(dirtyFile, upload, (path, there) -> {
+            committer.attributes.merge(dirtyFile, there);
+            committer.attributes.sendBefore(dirtyFile, path);
+        });
         dirtyFile.inode.wrote();
         end(dirtyFile, false);
         committer.attributes.send(dirtyFile);

@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.journal.Phase;
 import io.posixgateway.alluxio.meta.Metadata;
+import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreWriter;
@@ -130,9 +131,9 @@ final class StreamingUploads {
         dirtyFile.record.unmark(Phase.STREAMING);
     }
 
-    /** What is done at the path of a file before it is completed. */
+    /** What is done at the path of a file, which is there, before it is completed. */
     interface Last {
-        void at(String path) throws StoreException;
+        void at(String path, FileStatus there) throws StoreException;
     }
 
     /**
@@ -142,12 +143,12 @@ final class StreamingUploads {
     void complete(DirtyFile dirtyFile, StreamingUpload upload, Last last) throws StoreException {
         try {
             String path = metadata.pathOf(dirtyFile.inode);
-            boolean there = upload.sink.isAt(path) && incomplete.isAt(path, upload.sink.fileId());
-            if (there) {
-                last.at(path);
+            FileStatus there = upload.sink.isAt(path) ? incomplete.find(path, upload.sink.fileId()) : null;
+            if (there != null) {
+                last.at(path, there);
             }
             dirtyFile.become(new DirtyState.Committing(upload));
-            complete(path, upload, there);
+            complete(path, upload, there != null);
         } catch (StoreException e) {
             if (dirtyFile.state() != upload) {
                 lose(dirtyFile, upload, e);

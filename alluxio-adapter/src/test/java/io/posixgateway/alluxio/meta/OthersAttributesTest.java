@@ -155,6 +155,25 @@ class OthersAttributesTest {
         assertThat(here.stat("/new").uid()).isEqualTo(UID);
     }
 
+    /** It needs no spool, and is completed where it was made. */
+    @Test
+    void close_ofANewFileThatIsStreamed_leavesWhatAnotherMountGaveMeanwhile() {
+        try (MemoryMount streams =
+                MemoryMount.of(cluster.connect()).with("stream_from", "1M").open()) {
+            try (OpenFile file = streams.create("/streamed")) {
+                cluster.clock().advance(Duration.ofSeconds(1));
+                file.write(0, new byte[2 << 20]);
+                cluster.clock().advance(Duration.ofSeconds(10));
+                long node = there.stat("/streamed").id();
+                there.requests().chmod(node, 02600);
+                there.requests().chown(node, UID);
+            }
+            cluster.clock().advance(Duration.ofSeconds(10));
+            assertThat(streams.stat("/streamed").mode() & 07777).isEqualTo(02600);
+            assertThat(streams.stat("/streamed").uid()).isEqualTo(UID);
+        }
+    }
+
     /** Another file has the path by which this one is known: it keeps its attributes. */
     @Test
     void removexattr_ofFileThatAnotherMountRenamed_takesItFromNoOther() {
