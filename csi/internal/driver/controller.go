@@ -24,7 +24,8 @@ type Controller struct {
 }
 
 // provisionRecord serves ListVolumes and the comparison of repeated requests. A volume's id alone is enough for
-// everything else, so a controller that lost its records still deletes rightly.
+// everything else, so a controller that lost its records still deletes rightly: one that cannot be read or written is reported in the
+// log, and nothing fails for it.
 type provisionRecord struct {
 	ID       string
 	Capacity int64
@@ -81,9 +82,7 @@ func (c *Controller) CreateVolume(ctx context.Context, request *csi.CreateVolume
 	defer unlock()
 	record := &provisionRecord{ID: volume.id(), Capacity: request.GetCapacityRange().GetRequiredBytes(), Context: class.Attributes}
 	before, err := c.store.Load(key)
-	if err != nil {
-		return nil, coded("create "+request.GetName(), err)
-	}
+	c.note(request.GetName(), err)
 	if before != nil && !before.serves(record.ID, request.GetCapacityRange()) {
 		return nil, status.Errorf(codes.AlreadyExists, "volume %s already exists as %s with %d bytes: request the same parameters and capacity, or "+
 			"delete it first", request.GetName(), before.ID, before.Capacity)
@@ -98,10 +97,15 @@ func (c *Controller) CreateVolume(ctx context.Context, request *csi.CreateVolume
 	}); err != nil {
 		return nil, coded("create Alluxio folder "+class.Path, err)
 	}
-	if err := c.store.Save(key, record); err != nil {
-		return nil, coded("create "+request.GetName(), err)
-	}
+	c.note(request.GetName(), c.store.Save(key, record))
 	return &csi.CreateVolumeResponse{Volume: record.volume()}, nil
+}
+
+// note reports a failure of the records.
+func (c *Controller) note(volume string, err error) {
+	if err != nil {
+		c.Log.Error("ListVolumes may show this volume wrongly; check the folder of --state-dir", "volume", volume, "error", err)
+	}
 }
 
 // serves says whether an existing volume is what is asked for.
@@ -186,9 +190,7 @@ func (c *Controller) DeleteVolume(ctx context.Context, request *csi.DeleteVolume
 	if err != nil && status.Code(err) != codes.NotFound {
 		return nil, coded(volume.onDelete+" Alluxio folder "+volume.path, err)
 	}
-	if err := c.store.Remove(key); err != nil {
-		return nil, coded("forget "+request.GetVolumeId(), err)
-	}
+	c.note(volume.name, c.store.Remove(key))
 	return &csi.DeleteVolumeResponse{}, nil
 }
 
@@ -262,9 +264,7 @@ func (c *Controller) ControllerGetVolume(ctx context.Context, request *csi.Contr
 		condition = &csi.VolumeCondition{Abnormal: true, Message: status.Convert(err).Message()}
 	}
 	record, err := c.store.Load(SessionID(volume.name))
-	if err != nil {
-		return nil, coded("get "+request.GetVolumeId(), err)
-	}
+	c.note(volume.name, err)
 	if record == nil {
 		record = &provisionRecord{ID: request.GetVolumeId()}
 	}

@@ -220,6 +220,35 @@ func TestFailuresOfAlluxioAreTold(t *testing.T) {
 	}
 }
 
+// A full disk, say. The folder is made by then, and its id is all that its deletion needs.
+func TestAVolumeWhoseRecordCannotBeSavedIsProvisionedAndDeleted(t *testing.T) {
+	m := newMachine()
+	c := newController(t, m)
+	if err := os.RemoveAll(filepath.Join(c.StateDir, "provisioned")); err != nil {
+		t.Fatal(err)
+	}
+	made, err := c.CreateVolume(t.Context(), createRequest("pvc-1", nil))
+	if err != nil || !m.alluxio["/kubernetes/pvc-1"] {
+		t.Fatal(made, err)
+	}
+	if _, err := c.DeleteVolume(t.Context(), &csi.DeleteVolumeRequest{VolumeId: made.GetVolume().GetVolumeId()}); err != nil || m.alluxio["/kubernetes/pvc-1"] {
+		t.Fatal(m.alluxio, err)
+	}
+}
+
+func TestADamagedRecordIsReplacedByTheNextCreation(t *testing.T) {
+	c := newController(t, newMachine())
+	if err := os.WriteFile(filepath.Join(c.StateDir, "provisioned", "pvc-1.json"), []byte(`{"Name":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateVolume(t.Context(), createRequest("pvc-1", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := c.ListVolumes(t.Context(), &csi.ListVolumesRequest{}); err != nil || len(list.GetEntries()) != 1 {
+		t.Fatal(list, err)
+	}
+}
+
 func TestListsComeInPages(t *testing.T) {
 	c := newController(t, newMachine())
 	for i := range 5 {

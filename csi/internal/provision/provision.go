@@ -100,10 +100,12 @@ func (p *Provisioner) Provision(ctx context.Context, options controller.Provisio
 	return p.volume(options, answer.GetVolume(), references), controller.ProvisioningFinished, nil
 }
 
-// stateOf says whether a failed creation may have left something, so that it must be repeated or undone.
+// stateOf says whether a failed creation may have left something, so that it must be repeated or undone: it did not where the request
+// was refused.
 func stateOf(err error) controller.ProvisioningState {
 	switch status.Code(err) {
-	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.Aborted, codes.ResourceExhausted:
+	case codes.Canceled, codes.DeadlineExceeded, codes.Unavailable, codes.Aborted, codes.ResourceExhausted,
+		codes.Internal, codes.Unknown, codes.DataLoss:
 		return controller.ProvisioningInBackground
 	}
 	return controller.ProvisioningFinished

@@ -102,6 +102,7 @@ func TestFailuresSayWhetherSomethingMayBeLeft(t *testing.T) {
 	cases := map[codes.Code]controller.ProvisioningState{
 		codes.InvalidArgument: controller.ProvisioningFinished, codes.PermissionDenied: controller.ProvisioningFinished,
 		codes.Unavailable: controller.ProvisioningInBackground, codes.DeadlineExceeded: controller.ProvisioningInBackground, codes.Aborted: controller.ProvisioningInBackground,
+		codes.Internal: controller.ProvisioningInBackground, codes.Unknown: controller.ProvisioningInBackground,
 	}
 	for code, want := range cases {
 		_, state, err := newProvisioner(&fakeController{err: status.Error(code, "because")}).Provision(t.Context(), options())
