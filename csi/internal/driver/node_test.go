@@ -304,13 +304,50 @@ func TestAVolumeIsNeverServedAsAnotherUserThanThatOfItsSecret(t *testing.T) {
 	}
 	delete(m.serving, "v")
 	_, err = n.NodePublishVolume(t.Context(), publish)
-	wantCode(t, err, codes.FailedPrecondition)
+	wantCode(t, err, codes.Unavailable)
 	if m.serving["v"] != nil || len(m.sessions) != 1 { // a gateway that has the session's record may still come
 		t.Fatal(m.serving["v"], m.sessions)
 	}
 	publish.Secrets, publish.VolumeCapability = stage.Secrets, ofGroup("2000")
 	if _, err := n.NodePublishVolume(t.Context(), publish); err != nil || m.serving["v"].GetCluster().GetUser() != "alice" {
 		t.Fatal(err, m.serving["v"])
+	}
+}
+
+// The gateway was killed between the staging and the first publish, which brings no secret; its successor has the session's record.
+func TestASessionThatTheGatewayHasYetToTakeOverWaitsForIt(t *testing.T) {
+	m := newMachine()
+	n := newNode(t, m)
+	stage := stageRequest()
+	stage.Secrets = map[string]string{attributes.SecretUser: "alice"}
+	if _, err := n.NodeStageVolume(t.Context(), stage); err != nil {
+		t.Fatal(err)
+	}
+	served := m.serving["v"]
+	delete(m.serving, "v")
+	_, err := n.NodePublishVolume(t.Context(), publishRequest())
+	wantCode(t, err, codes.Unavailable)
+	if len(m.sessions) != 1 || m.count("keeper unmount by force") > 0 {
+		t.Fatal(m.sessions, m.calls)
+	}
+	m.serving["v"] = served
+	mustPublish(t, n)
+}
+
+func TestASessionThatIsLostIsNotMadeAnewWithoutItsSecret(t *testing.T) {
+	m := newMachine()
+	n := newNode(t, m)
+	stage := stageRequest()
+	stage.Secrets = map[string]string{attributes.SecretUser: "alice"}
+	if _, err := n.NodeStageVolume(t.Context(), stage); err != nil {
+		t.Fatal(err)
+	}
+	delete(m.serving, "v")
+	delete(m.sessions, "v")
+	_, err := n.NodePublishVolume(t.Context(), publishRequest())
+	wantCode(t, err, codes.FailedPrecondition)
+	if len(m.sessions) != 0 || m.count("keeper mount") != 1 {
+		t.Fatal(m.sessions, m.calls)
 	}
 }
 

@@ -59,9 +59,12 @@ func (n *Node) raise(ctx context.Context, id string, record *volumeRecord, volum
 	if err != nil {
 		return false, err
 	}
-	alive, err := n.clearStaging(ctx, id, record, serving)
+	kept, alive, err := n.clearStaging(ctx, id, record, serving)
 	if err != nil || alive {
 		return false, err
+	}
+	if volume.LacksSecrets() && !(kept && serving) {
+		return false, cannotAttach(kept)
 	}
 	existing, err := n.mount(ctx, id, record, volume)
 	if err != nil {
@@ -83,6 +86,15 @@ func (n *Node) raise(ctx context.Context, id string, record *volumeRecord, volum
 		return false, err
 	}
 	return !existing, nil
+}
+
+// cannotAttach refuses to attach a session without its secret, as the gateway would go to Alluxio as its own user. One that the keeper
+// holds stays: a gateway that was restarted has its record, and takes it over.
+func cannotAttach(kept bool) error {
+	if kept {
+		return status.Error(codes.Unavailable, "this node's gateway has not taken its session over yet: retry; where that does not help, "+lacksSecrets)
+	}
+	return status.Error(codes.FailedPrecondition, lacksSecrets)
 }
 
 // mayBeDropped: a session whose attach failed was made just now; or the gateway refuses it, and no pod has been given the volume,
@@ -127,35 +139,35 @@ func (n *Node) serving(ctx context.Context, id string) (bool, error) {
 }
 
 // clearStaging removes dead mounts of ours from the staging path: those the keeper does not know. One that the gateway
-// serves is alive although its keeper was lost, and stays: pods have files open in it.
-func (n *Node) clearStaging(ctx context.Context, id string, record *volumeRecord, serving bool) (alive bool, err error) {
+// serves is alive although its keeper was lost, and stays: pods have files open in it. kept says that the keeper holds the session.
+func (n *Node) clearStaging(ctx context.Context, id string, record *volumeRecord, serving bool) (kept, alive bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, quickCall)
 	defer cancel()
 	sessions, err := n.Keeper.List(ctx)
 	if err != nil {
-		return false, fmt.Errorf("request to the keeper: %w", err)
+		return false, false, fmt.Errorf("request to the keeper: %w", err)
 	}
 	if slices.ContainsFunc(sessions, func(s keeperapi.Session) bool { return s.ID == id && s.Mounted }) {
-		return false, nil
+		return true, false, nil
 	}
 	table, err := n.Mounts.Mounts()
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	top, found, err := n.at(table, record.Staging)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	if found && ours(top) && serving {
 		n.Log.Warn("the keeper lost this session; it works only until the gateway ends", "volume", id, "path", record.Staging)
-		return true, nil
+		return false, true, nil
 	}
 	removed, err := n.detachAll(record.Staging)
 	if removed {
 		n.Metrics.Repaired("dead session")
 		n.Log.Warn("a dead mount was removed", "volume", id, "path", record.Staging)
 	}
-	return false, err
+	return false, false, err
 }
 
 func (n *Node) detach(ctx context.Context, id string) error {
