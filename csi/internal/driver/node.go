@@ -236,14 +236,15 @@ func (n *Node) enter(volumeID, what, path string) (id string, record *volumeReco
 	return id, record, leave, nil
 }
 
-// load reads a volume's record, nil when there is none of this boot.
+// load reads a volume's record, nil when there is none of this boot. It changes nothing, so it needs no lock; Reconcile removes those of
+// earlier boots.
 func (n *Node) load(id string) (*volumeRecord, error) {
 	record, err := n.store.Load(id)
 	if err != nil {
 		return nil, coded("load", err)
 	}
 	if record != nil && record.BootID != n.bootID {
-		return nil, coded("forget", n.store.Remove(id))
+		return nil, nil
 	}
 	if record != nil && record.Volume == nil {
 		return nil, status.Errorf(codes.Internal,

@@ -351,6 +351,24 @@ func TestASessionThatIsLostIsNotMadeAnewWithoutItsSecret(t *testing.T) {
 	}
 }
 
+// It holds no lock, so a staging may be saving the record of this boot in its place.
+func TestStatsRemoveNoRecordOfAnEarlierBoot(t *testing.T) {
+	m := newMachine()
+	parts := m.parts(t)
+	mustStage(t, nodeWith(t, parts))
+	m.boot = "boot-2"
+	n := nodeWith(t, parts)
+	_, err := n.NodeGetVolumeStats(t.Context(), &csi.NodeGetVolumeStatsRequest{VolumeId: "v", VolumePath: staging})
+	wantCode(t, err, codes.NotFound)
+	if keys, err := n.store.Keys(); err != nil || len(keys) != 1 {
+		t.Fatal(keys, err)
+	}
+	mustReconcile(t, n)
+	if keys, err := n.store.Keys(); err != nil || len(keys) != 0 {
+		t.Fatal(keys, err)
+	}
+}
+
 func TestASecondOperationOnAVolumeIsTurnedAway(t *testing.T) {
 	m := newMachine()
 	n := newNode(t, m)

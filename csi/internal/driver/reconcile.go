@@ -61,8 +61,11 @@ func (n *Node) reconcileAlone(ctx context.Context, id string, slots chan struct{
 
 func (n *Node) reconcile(ctx context.Context, id string) error {
 	record, err := n.load(id)
-	if err != nil || record == nil {
+	if err != nil {
 		return err
+	}
+	if record == nil {
+		return n.store.Remove(id)
 	}
 	if !record.Staged {
 		n.Metrics.Repaired("incomplete volume")
