@@ -22,6 +22,8 @@ final class FileTree {
     private static final int MAX_DEPTH = 256;
     /** Folders of up to so many names are walked once they were listed twice. */
     private static final int MAX_TWICE = 20_000;
+    /** No node has this number. */
+    private static final long NONE = 0;
 
     private final FileSystem files;
     private final NameCodec codec;
@@ -81,43 +83,63 @@ final class FileTree {
     }
 
     /**
-     * Removes a folder; false: there is none.
+     * Removes a folder; false: there is none. Others may remove it, or parts of it, at the same time.
      *
      * @param recursive with everything below it, else ENOTEMPTY
+     * @param step is run after each entry that was removed
      */
-    boolean removeDirectory(String path, boolean recursive) throws TreeException {
+    boolean removeDirectory(String path, boolean recursive, Runnable step) throws TreeException {
         List<Name> names = names(path, codec);
         if (names.isEmpty()) {
             throw new TreeException(Errno.EINVAL, "the root '/' cannot be removed; give a path below it");
         }
         try (Held held = new Held()) {
-            long parent = held.nodeOf(parents(names), path);
-            long node = held.lookup(parent, last(names), path).node;
-            if (recursive) {
-                empty(node, path, 0);
+            long parent = held.find(FileSystem.ROOT, parents(names), path);
+            long node = parent == NONE ? NONE : held.find(parent, names.subList(names.size() - 1, names.size()), path);
+            if (node == NONE) {
+                return false;
             }
-            check(files.rmdir(InternalRequest.INSTANCE, parent, last(names)), path);
+            if (recursive) {
+                empty(node, path, step, 0);
+            }
+            checkGone(files.rmdir(InternalRequest.INSTANCE, parent, last(names)), path);
             return true;
+        }
+    }
+
+    private void empty(long node, String path, Runnable step, int depth) throws TreeException {
+        checkDepth(depth, path);
+        for (Child child : childrenIfThere(node, path)) {
+            if (child.directory()) {
+                try (Held held = new Held()) {
+                    long below = held.find(node, List.of(child.name()), path);
+                    if (below != NONE) {
+                        empty(below, path, step, depth + 1);
+                    }
+                }
+                checkGone(files.rmdir(InternalRequest.INSTANCE, node, child.name()), path);
+            } else {
+                checkGone(files.unlink(InternalRequest.INSTANCE, node, child.name()), path);
+            }
+            step.run();
+        }
+    }
+
+    /** None of a folder that others have removed. */
+    private List<Child> childrenIfThere(long node, String path) throws TreeException {
+        try {
+            return children(node, path);
         } catch (TreeException e) {
             if (e.errno() == Errno.ENOENT) {
-                return false;
+                return List.of();
             }
             throw e;
         }
     }
 
-    private void empty(long node, String path, int depth) throws TreeException {
-        checkDepth(depth, path);
-        for (Child child : children(node, path)) {
-            if (child.directory()) {
-                try (Held held = new Held()) {
-                    empty(held.lookup(node, child.name(), path).node, path, depth + 1);
-                }
-                check(files.rmdir(InternalRequest.INSTANCE, node, child.name()), path);
-            } else {
-                check(files.unlink(InternalRequest.INSTANCE, node, child.name()), path);
-            }
-        }
+    /** Checks a removal; of what others have removed there is nothing to do. */
+    private static void checkGone(int result, String path) throws TreeException {
+        check(result == -Errno.ENOENT ? 0 : result, path);
     }
 
     /** Renames; false: it had been done before (the old path is gone and the new one is there). */
@@ -262,9 +284,22 @@ final class FileTree {
         }
 
         long nodeOf(List<Name> names, String path) throws TreeException {
-            long node = FileSystem.ROOT;
+            long node = find(FileSystem.ROOT, names, path);
+            check(node == NONE ? -Errno.ENOENT : 0, path);
+            return node;
+        }
+
+        /** {@link #NONE}: it is not there. */
+        long find(long from, List<Name> names, String path) throws TreeException {
+            long node = from;
             for (Name name : names) {
-                node = lookup(node, name, path).node;
+                Entry entry = new Entry();
+                int result = files.lookup(InternalRequest.INSTANCE, node, name, entry);
+                if (result == -Errno.ENOENT || (result == 0 && entry.node == NONE)) {
+                    return NONE;
+                }
+                check(result, path);
+                node = add(entry.node);
             }
             return node;
         }

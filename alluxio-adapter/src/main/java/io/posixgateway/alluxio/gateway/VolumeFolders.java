@@ -71,7 +71,7 @@ final class VolumeFolders {
 
     private void undo(String path, TreeException cause) {
         try {
-            tree.removeDirectory(path, false);
+            tree.removeDirectory(path, false, () -> {});
         } catch (TreeException e) {
             cause.addSuppressed(e);
         }
@@ -109,7 +109,7 @@ final class VolumeFolders {
      * @throws TreeException EBUSY: another call is at it
      */
     boolean remove(String path, boolean recursive, String volume) throws IOException {
-        return alone(path, volume, () -> !isAnothers(path, volume) && tree.removeDirectory(path, recursive));
+        return alone(path, volume, () -> !isAnothers(path, volume) && tree.removeDirectory(path, recursive, () -> {}));
     }
 
     /**

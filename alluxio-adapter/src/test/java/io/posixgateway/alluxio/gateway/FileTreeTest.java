@@ -8,7 +8,9 @@ import io.posixgateway.fuse.memory.MemoryFileSystem;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.spi.Name;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.util.Set;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
@@ -57,10 +59,36 @@ class FileTreeTest {
     @Test
     void a_folder_that_is_not_empty_goes_only_with_everything_in_it() throws TreeException {
         file("/a/b", "f", 10);
-        failsWith(Errno.ENOTEMPTY, () -> tree.removeDirectory("/a", false));
-        assertThat(tree.removeDirectory("/a", true)).isTrue();
-        assertThat(tree.removeDirectory("/a", true)).isFalse();
+        failsWith(Errno.ENOTEMPTY, () -> tree.removeDirectory("/a", false, () -> {}));
+        assertThat(tree.removeDirectory("/a", true, () -> {})).isTrue();
+        assertThat(tree.removeDirectory("/a", true, () -> {})).isFalse();
         assertThat(tree.list("/")).isEmpty();
+    }
+
+    /** As two controllers do, each of which takes itself for the leader, or another client. */
+    @Test
+    void what_others_remove_meanwhile_leaves_the_rest_to_be_removed() throws TreeException {
+        file("/a", "one", 1);
+        file("/a", "two", 1);
+        file("/a/b", "three", 1);
+        file("/a/c", "four", 1);
+        FileTree slower = new FileTree(alsoRemoving(Set.of("one", "b")), NameCodec.ESCAPED);
+        assertThat(slower.removeDirectory("/a", true, () -> {})).isTrue();
+        assertThat(tree.list("/")).isEmpty();
+    }
+
+    /** The file system, but that somebody else has just removed what is about to be removed. */
+    private FileSystem alsoRemoving(Set<String> names) {
+        return (FileSystem) Proxy.newProxyInstance(
+                FileSystem.class.getClassLoader(), new Class<?>[] {FileSystem.class}, (self, method, arguments) -> {
+                    if (method.getName().equals("unlink") && names.contains(arguments[2].toString())) {
+                        assertThat(method.invoke(files, arguments)).isEqualTo(0);
+                    }
+                    if (method.getName().equals("lookup") && names.contains(arguments[2].toString())) {
+                        tree.removeDirectory("/a/" + arguments[2], true, () -> {});
+                    }
+                    return method.invoke(files, arguments);
+                });
     }
 
     @Test
@@ -83,7 +111,7 @@ class FileTreeTest {
         failsWith(Errno.EINVAL, () -> tree.list("a"));
         failsWith(Errno.EINVAL, () -> tree.list("/a/../b"));
         failsWith(Errno.EINVAL, () -> tree.list("/a/\0"));
-        failsWith(Errno.EINVAL, () -> tree.removeDirectory("/", true));
+        failsWith(Errno.EINVAL, () -> tree.removeDirectory("/", true, () -> {}));
     }
 
     @Test
