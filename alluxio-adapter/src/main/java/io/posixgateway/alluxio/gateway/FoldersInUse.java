@@ -10,10 +10,10 @@ import java.util.concurrent.TimeUnit;
 /**
  * The folders of volumes that calls work on: one at a time on each. A call goes on when its caller has given up and calls again; what
  * the first has yet to remove may be the next volume's of that name by then. Where Alluxio leaves the first without an answer, the next
- * one ends it. Any thread.
+ * one ends it; one that takes long because there is much to do continues. Any thread.
  */
 final class FoldersInUse {
-    /** By then a caller has all but given up. */
+    /** So long no step takes that Alluxio answers. */
     private static final long LONG_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Clock clock;
@@ -26,17 +26,19 @@ final class FoldersInUse {
 
     /** What is done meanwhile. */
     interface Work {
-        boolean run() throws IOException;
+        /** @param step is to be run after each step: the work makes progress */
+        boolean run(Runnable step) throws IOException;
     }
 
     /** A call at work. Guarded by the map's monitor. */
     private static final class Use {
         private final Thread thread = Thread.currentThread();
-        private final long sinceNanos;
+        private long steppedNanos;
+        private long steps;
         private boolean interrupted;
 
         private Use(long sinceNanos) {
-            this.sinceNanos = sinceNanos;
+            this.steppedNanos = sinceNanos;
         }
     }
 
@@ -49,10 +51,15 @@ final class FoldersInUse {
     boolean alone(String folder, Work work) throws IOException {
         Use use = begin(folder);
         try {
-            return work.run();
+            return work.run(() -> step(use));
         } finally {
             end(folder, use);
         }
+    }
+
+    private synchronized void step(Use use) {
+        use.steppedNanos = clock.nanos();
+        use.steps++;
     }
 
     private synchronized Use begin(String folder) throws TreeException {
@@ -62,12 +69,14 @@ final class FoldersInUse {
             uses.put(folder, use);
             return use;
         }
-        if (clock.nanos() - there.sinceNanos > LONG_NANOS) {
+        if (clock.nanos() - there.steppedNanos > LONG_NANOS) {
             there.interrupted = true;
             there.thread.interrupt();
         }
         throw new TreeException(
-                Errno.EBUSY, "another call for " + folder + " is in progress; retry when it has finished");
+                Errno.EBUSY,
+                "another call for " + folder + " is in progress; retry when it has finished (" + there.steps
+                        + " entries so far)");
     }
 
     private synchronized void end(String folder, Use use) {

@@ -41,7 +41,7 @@ final class VolumeFolders {
     /** Others may make, or take, a folder that is nobody's at the same time. */
     private boolean alone(String path, String volume, FoldersInUse.Work work) throws IOException {
         List<Name> names = FileTree.names(path, NameCodec.ESCAPED);
-        return volume.isEmpty() ? work.run() : inUse.alone(store.cluster() + stored(names, names.size()), work);
+        return volume.isEmpty() ? work.run(() -> {}) : inUse.alone(store.cluster() + stored(names, names.size()), work);
     }
 
     /**
@@ -52,7 +52,7 @@ final class VolumeFolders {
      *     is at it
      */
     boolean make(String path, int mode, String volume) throws IOException {
-        return alone(path, volume, () -> makeAlone(path, mode, volume));
+        return alone(path, volume, step -> makeAlone(path, mode, volume));
     }
 
     private boolean makeAlone(String path, int mode, String volume) throws IOException {
@@ -109,7 +109,7 @@ final class VolumeFolders {
      * @throws TreeException EBUSY: another call is at it
      */
     boolean remove(String path, boolean recursive, String volume) throws IOException {
-        return alone(path, volume, () -> !isAnothers(path, volume) && tree.removeDirectory(path, recursive, () -> {}));
+        return alone(path, volume, step -> !isAnothers(path, volume) && tree.removeDirectory(path, recursive, step));
     }
 
     /**
@@ -118,7 +118,7 @@ final class VolumeFolders {
      * @throws TreeException EBUSY: another call is at it
      */
     boolean rename(String path, String newPath, String volume) throws IOException {
-        return alone(path, volume, () -> !isAnothers(path, volume) && tree.rename(path, newPath));
+        return alone(path, volume, step -> !isAnothers(path, volume) && tree.rename(path, newPath));
     }
 
     /**

@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -182,6 +184,29 @@ class VolumeFoldersTest {
         fails(Errno.EBUSY, "is in progress; retry when", () -> remove("/k/one", "id-1"));
         assertThatThrownBy(first::await).isInstanceOf(TreeException.class);
         assertThat(remove("/k/one", "id-1")).isTrue();
+        assertThat(exists("/k/one")).isFalse();
+    }
+
+    /** Of a folder with many files, each of which the store takes its time for. */
+    @Test
+    void remove_thatMakesProgress_isNotEndedByTheNext() throws Exception {
+        make("/k/one", "id-1");
+        for (int file = 0; file < 12; file++) {
+            file("/k/one/f" + file);
+        }
+        MemoryStore slow = cluster.connect();
+        AtomicInteger deletes = new AtomicInteger();
+        AtomicBoolean ended = new AtomicBoolean();
+        slow.faults().on(StoreCall.DELETE).always().before(() -> {
+            cluster.clock().advance(Duration.ofSeconds(10));
+            if (deletes.incrementAndGet() == 12) {
+                fails(Errno.EBUSY, "11 entries so far", () -> remove("/k/one", "id-1"));
+                ended.set(Thread.currentThread().isInterrupted());
+            }
+        });
+        boolean removed = with(slow, folders -> folders.remove("/k/one", true, "id-1"));
+        assertThat(removed).isTrue();
+        assertThat(ended).isFalse();
         assertThat(exists("/k/one")).isFalse();
     }
 }
