@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The memory of the control group of this process, and of those above it: of version 2, or of version 1 where that is what is
- * there. Pages of files that the kernel can drop at once do not count. Any thread; each look reads a few small files.
+ * there. Pages of files, and its own names and inodes, that the kernel can drop at once do not count. Any thread; each look reads a few
+ * small files.
  */
 public final class MemoryGroup {
     private static final Logger LOG = LoggerFactory.getLogger(MemoryGroup.class);
@@ -110,7 +111,8 @@ public final class MemoryGroup {
                 counts.getOrDefault(before + "inactive_file", 0L) + counts.getOrDefault(before + "active_file", 0L);
         long dirty = counts.getOrDefault(unified ? "file_dirty" : "total_dirty", 0L)
                 + counts.getOrDefault(unified ? "file_writeback" : "total_writeback", 0L);
-        return Math.max(0, files - dirty);
+        long slab = unified ? counts.getOrDefault("slab_reclaimable", 0L) : 0; // version 1 does not say
+        return Math.max(0, files - dirty) + slab;
     }
 
     private static double stalled(Path at) {

@@ -47,6 +47,14 @@ class MemoryGroupTest {
         assertThat(reading).isEqualTo(new Reading(570 * MIB, 1792 * MIB, 21.5));
     }
 
+    /** Names and inodes that the kernel remembers of the spool's files, a gigabyte of them after a million files. */
+    @Test
+    void read_ofVersion2_countsNoSlabThatCanBeDropped() throws Exception {
+        unified("", mebibytes(1700), mebibytes(1792));
+        write("memory.stat", "slab_reclaimable " + mebibytes(1000) + "\nslab_unreclaimable " + mebibytes(20));
+        assertThat(new MemoryGroup(mounted, "0::/\n").read()).isEqualTo(new Reading(700 * MIB, 1792 * MIB, 0));
+    }
+
     @Test
     void read_takesTheGroupThatIsNearestToItsLimit() throws Exception {
         unified("pod/gateway/", mebibytes(100), mebibytes(1000));
