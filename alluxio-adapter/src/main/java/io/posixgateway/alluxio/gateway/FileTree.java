@@ -59,6 +59,11 @@ final class FileTree {
         return names;
     }
 
+    /** See {@link NameCodec#storedPath}. */
+    String storedPath(String path) {
+        return codec.storedPath(path);
+    }
+
     /** Makes a folder and those above it; false: it was there. */
     boolean makeDirectory(String path, int mode) throws TreeException {
         boolean changed = false;

@@ -213,7 +213,7 @@ public final class ServedVolume {
 
     /** Reads metadata of everything at and below the path and, if wanted, has Alluxio load the data; as long as that takes. */
     public void warm(String path, boolean data, Warmup.Progress progress) throws ServiceException {
-        warmup(progress).run(files.names().storedPath(path), data);
+        warmup(progress).run(path, data);
     }
 
     /** Counts what of the path is in Alluxio already. */

@@ -47,8 +47,13 @@ public final class Warmup {
         this.progress = progress;
     }
 
-    /** Reads metadata, and has Alluxio load the data if wanted. */
-    void run(String path, boolean data) throws ServiceException {
+    /**
+     * Reads metadata, and has Alluxio load the data if wanted.
+     *
+     * @param written below the volume's root, as people write it
+     */
+    void run(String written, boolean data) throws ServiceException {
+        String path = tree.storedPath(written);
         boolean[] wanted = {true};
         long[] total = {0};
         walk(path, (entry, bytes, failed) -> {
@@ -61,9 +66,13 @@ public final class Warmup {
         }
     }
 
-    /** Changes nothing: counts what is in Alluxio already. */
-    void check(String path) throws ServiceException {
-        walk(path, (entry, bytes, failed) -> {
+    /**
+     * Changes nothing: counts what is in Alluxio already.
+     *
+     * @param written below the volume's root, as people write it
+     */
+    void check(String written) throws ServiceException {
+        walk(tree.storedPath(written), (entry, bytes, failed) -> {
             try {
                 long warm = bytes == 0
                         ? 0
