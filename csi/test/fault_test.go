@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"posixgateway.io/csi/internal/attributes"
+	"posixgateway.io/csi/internal/mountinfo"
+	"posixgateway.io/csi/internal/orphans"
 )
 
 // newRandom prints the seed; PGW_SEED repeats a run.
@@ -211,6 +213,39 @@ func TestADeadMountIsReplacedAtTheNextPublish(t *testing.T) {
 			if err := v.read(v.target("pod")); err != nil {
 				t.Fatal(err)
 			}
+			if now := len(r.mounts()); now != before {
+				t.Fatalf("%d mounts, before %d: %+v", now, before, r.mounts())
+			}
+		}
+		v.finish(t)
+		r.nothingLeft()
+	})
+}
+
+// As abort_after does, or the kernel's own limit of a request: keeper and gateway live on, and the mount stands in the table.
+func TestAMountWhoseConnectionWasAbortedIsReplacedAtTheNextPublish(t *testing.T) {
+	onEachGateway(t, func(t *testing.T, r *rig) {
+		v := published(t, r, "pvc-aborted")
+		before := len(r.mounts())
+		for _, restarted := range []string{"", "gateway"} {
+			aborted, err := orphans.Abort(orphans.Record{Device: r.mounts()[0].Device, MountPoint: v.staging()}, mountinfo.Read)
+			if err != nil || !aborted {
+				t.Fatal(aborted, err)
+			}
+			if err := v.read(v.target("pod")); err == nil {
+				t.Fatal("a mount works whose connection was aborted")
+			}
+			if restarted != "" {
+				r.kill(restarted)
+				r.start(restarted)
+			}
+			r.until("the next pod", func(ctx context.Context) error { return v.publish(ctx, "second", false) })
+			for _, pod := range []string{"pod", "second"} {
+				if err := v.read(v.target(pod)); err != nil {
+					t.Fatal(pod, err)
+				}
+			}
+			r.until("the end of the second pod", func(ctx context.Context) error { return v.unpublish(ctx, "second") })
 			if now := len(r.mounts()); now != before {
 				t.Fatalf("%d mounts, before %d: %+v", now, before, r.mounts())
 			}

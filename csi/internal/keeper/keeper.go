@@ -106,29 +106,16 @@ func (k *Keeper) find(id string) *session {
 	return k.sessions[id]
 }
 
-// mount makes a session, or finds it made. A session whose mount somebody else removed is made anew; one whose mount is covered stays, as
-// programs may use it.
+// mount makes a session, or finds it made. A session whose mount somebody else removed, or whose connection was aborted, is made anew; one
+// whose mount is covered stays, as programs may use it.
 func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 	if err := request.Check(); err != nil {
 		return false, err
 	}
 	defer k.ids.Lock(request.ID)()
 	if old := k.find(request.ID); old != nil {
-		if old.target != request.Target {
-			return false, keeperapi.Errorf(keeperapi.Exists,
-				"session %s is mounted at %s: unmount it first, or use another id", old.id, old.target)
-		}
-		table, err := k.system.mounts()
-		if err != nil {
-			return false, failed(err)
-		}
-		top, found := table.At(old.mountPoint)
-		switch {
-		case found && top.Device == old.device:
-			return true, nil
-		case found && old.isBelow(table):
-			return false, keeperapi.Errorf(keeperapi.Failed,
-				"a mount of type %s covers session %s at %s: unmount that first", top.FSType, old.id, old.target)
+		if usable, err := k.isUsable(old, request); usable || err != nil {
+			return usable, err
 		}
 		k.forget(old)
 	}
@@ -137,6 +124,30 @@ func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 		return false, failed(err)
 	}
 	k.hold(made)
+	return false, nil
+}
+
+// isUsable says whether a session is the one that is requested, or else is to be made anew: the mount of one whose connection has ended
+// is removed here. The error is for one that is neither.
+func (k *Keeper) isUsable(s *session, request *keeperapi.Request) (bool, error) {
+	if s.target != request.Target {
+		return false, keeperapi.Errorf(keeperapi.Exists,
+			"session %s is mounted at %s: unmount it first, or use another id", s.id, s.target)
+	}
+	table, err := k.system.mounts()
+	if err != nil {
+		return false, failed(err)
+	}
+	top, found := table.At(s.mountPoint)
+	switch {
+	case found && top.Device == s.device && hasEnded(s.fuse):
+		return false, k.unmountMount(s, true)
+	case found && top.Device == s.device:
+		return true, nil
+	case found && s.isBelow(table):
+		return false, keeperapi.Errorf(keeperapi.Failed,
+			"a mount of type %s covers session %s at %s: unmount that first", top.FSType, s.id, s.target)
+	}
 	return false, nil
 }
 

@@ -396,6 +396,48 @@ func TestForceUnmountFreesAHungReader(t *testing.T) {
 	mustNotBeMounted(t, target)
 }
 
+// Such as by abort_after of its gateway, or by the kernel's own limit of a request.
+func TestAMountWhoseConnectionWasAbortedIsMadeAnew(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	target, _ := mounted(t, s.client, "vol-1")
+	request := keeperapi.Request{ID: "vol-1", Target: target, AllowOther: true}
+	if existing, err := s.client.Mount(t.Context(), request); err != nil || !existing {
+		t.Fatal("a mount that works:", existing, err)
+	}
+	abort(t, target)
+	if err := read(t, target); err == nil {
+		t.Fatal("it works still")
+	}
+	if existing, err := s.client.Mount(t.Context(), request); err != nil || existing {
+		t.Fatal("it counts as a mount that works:", existing, err)
+	}
+	attach(t, s.client, "vol-1")
+	if err := read(t, target); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.client.Unmount(t.Context(), "vol-1", false); err != nil {
+		t.Fatal(err)
+	}
+	mustNotBeMounted(t, target)
+}
+
+// abort ends the connection of the mount at target, through fusectl.
+func abort(t *testing.T, target string) {
+	t.Helper()
+	table, err := mountinfo.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mount, found := table.At(target)
+	if !found {
+		t.Fatal("nothing is mounted at", target)
+	}
+	connection := orphans.Open(mount.Device)
+	defer connection.Close()
+	connection.Abort()
+}
+
 func TestNonsenseIsAnsweredAndDoesNotDisturbOthers(t *testing.T) {
 	s := newTestServer(t, (&fakeSystem{}).keeper(), filepath.Join(t.TempDir(), "k.sock"))
 	for _, line := range []string{"nonsense\n", "[]\n", `{"op":"dance"}` + "\n", `{"op":5}` + "\n", strings.Repeat("x", 300<<10)} {

@@ -77,6 +77,22 @@ func cloneFuse(connection *os.File) (*os.File, error) {
 	return clone, nil
 }
 
+// hasEnded says that a connection was aborted, by whomever, or that its file system is gone. Nothing is read from it.
+func hasEnded(connection *os.File) (ended bool) {
+	raw, err := connection.SyscallConn()
+	if err != nil {
+		return false
+	}
+	_ = raw.Control(func(fd uintptr) {
+		polled, err := []unix.PollFd{{Fd: int32(fd)}}, error(unix.EINTR)
+		for errors.Is(err, unix.EINTR) {
+			_, err = unix.Poll(polled, 0)
+		}
+		ended = err == nil && polled[0].Revents&unix.POLLERR != 0
+	})
+	return ended
+}
+
 func openMemory(id string, bytes int64) (*os.File, error) {
 	fd, err := unix.MemfdCreate("posix-gateway", unix.MFD_CLOEXEC)
 	if err != nil {
