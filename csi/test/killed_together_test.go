@@ -135,9 +135,12 @@ func TestAKeeperKilledWhileANoticeWaitsLeavesOneConnectionThatIsAborted(t *testi
 			}()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			connection := orphans.Open(deviceOf(r, busy))
-			t.Cleanup(func() { connection.Abort(); connection.Close() }) // should anything fail
-			go func() {                                                  // again and again, as the first one may come before the program has the lock
+			connection, err := orphans.Open(deviceOf(r, busy))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = connection.Abort(); connection.Close() }) // should anything fail
+			go func() {                                                      // again and again, as the first one may come before the program has the lock
 				for ctx.Err() == nil {
 					if _, err := r.keeper.Notify(ctx, driver.SessionID(busy.id), "", invalidate("new")); err != nil {
 						return

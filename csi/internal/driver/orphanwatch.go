@@ -112,7 +112,7 @@ func sameRecords(one, other []orphans.Record) bool {
 func (w *OrphanWatch) abort(record orphans.Record) {
 	aborted, err := w.Abort(record)
 	if err != nil {
-		w.Log.Warn("cannot read the mounts", "error", err)
+		w.Log.Warn("cannot abort a connection that no process can serve; retrying", "volume", record.ID, "error", err)
 		return
 	}
 	w.aborted[record] = true

@@ -13,6 +13,7 @@ import (
 
 	"posixgateway.io/csi/internal/fusetest"
 	"posixgateway.io/csi/internal/keeperapi"
+	"posixgateway.io/csi/internal/mountinfo"
 	"posixgateway.io/csi/internal/orphans"
 )
 
@@ -108,6 +109,29 @@ func TestTheNextKeeperAbortsWhatNobodyCanServe(t *testing.T) {
 	}
 	next.stop()
 	mustEnd(t, next)
+}
+
+func TestWhatCouldNotBeAbortedIsTriedAgain(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	lock, err := orphans.Lock(socket, "vol-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = lock.Close() // its gateway ended
+	system := &fakeSystem{
+		table: mountinfo.Table{{ID: 1, Device: "0:vol-1", MountPoint: "/mnt/vol-1", FSType: keeperapi.FSType}},
+		fail:  map[string]error{"abort": unix.EMFILE},
+	}
+	k := system.keeper()
+	k.left = map[string]orphans.Record{"vol-1": {ID: "vol-1", Device: "0:vol-1", MountPoint: "/mnt/vol-1"}}
+	config := Config{Socket: socket, Log: slog.New(slog.DiscardHandler)}
+	if left := k.abortLeft(config); left != 1 {
+		t.Fatal("nobody looks at it again:", left)
+	}
+	system.fail = nil
+	if left := k.abortLeft(config); left != 0 || len(system.aborted) != 1 {
+		t.Fatal(left, system.aborted)
+	}
 }
 
 // A predecessor lives on where it lingers.

@@ -194,7 +194,7 @@ func (s *Succession) receive() error {
 			record: handed.Data,
 			fuse:   files[0], memory: files[1],
 		}
-		made.connection = s.Keeper.connectionOf(made)
+		_ = s.Keeper.connect(made) // tried again when it is needed
 		s.Keeper.sessions[handed.ID] = made
 	}
 	return nil

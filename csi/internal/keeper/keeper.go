@@ -61,7 +61,8 @@ type session struct {
 	record      []byte
 	fuse        *os.File
 	memory      *os.File
-	// connection ends the session's connection, and never another one that got its device number.
+	// connection ends the session's connection, and never another one that got its device number; nil: it could not be opened yet.
+	// It is guarded by the id's lock.
 	connection connection
 	notifier   notifier
 	// noticing counts notices that are being written.
@@ -153,7 +154,7 @@ func (k *Keeper) isUsable(s *session, request *keeperapi.Request) (bool, error) 
 
 // hold puts a session into the table.
 func (k *Keeper) hold(s *session) {
-	s.connection = k.connectionOf(s)
+	_ = k.connect(s) // tried again when it is needed
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s.held = time.Now().UnixNano()
@@ -161,14 +162,42 @@ func (k *Keeper) hold(s *session) {
 	k.noteHeld()
 }
 
-// connectionOf finds a session's connection. Where its mount is gone, its device number may be another's: then nothing is aborted.
-func (k *Keeper) connectionOf(s *session) connection {
-	found := k.system.connection(s.device)
-	if table, err := k.system.mounts(); err == nil && s.isBelow(table) {
-		return found
+// connect opens a session's connection, if that is still to do. Where its mount is gone, its device number may be another's: then nothing
+// is ever aborted. The caller has the id's lock, or the session for itself.
+func (k *Keeper) connect(s *session) error {
+	if s.connection != nil {
+		return nil
 	}
-	found.Close()
-	return (*orphans.Connection)(nil)
+	found, err := k.system.connection(s.device)
+	if err != nil {
+		return err
+	}
+	table, err := k.system.mounts()
+	if err != nil {
+		found.Close()
+		return err
+	}
+	if !s.isBelow(table) {
+		found.Close()
+		found = (*orphans.Connection)(nil)
+	}
+	s.connection = found
+	return nil
+}
+
+// abort ends a session's connection, unless it has ended; under the id's lock.
+func (k *Keeper) abort(s *session) error {
+	if hasEnded(s.fuse) {
+		return nil
+	}
+	err := k.connect(s)
+	if err == nil {
+		err = s.connection.Abort()
+	}
+	if err != nil {
+		return fmt.Errorf("the connection of session %s cannot be aborted, so calls to its mount may hang; repeat the request: %w", s.id, err)
+	}
+	return nil
 }
 
 // noteHeld is called under mu, after each change of the table.
@@ -341,6 +370,7 @@ func (k *Keeper) unmount(id string, force bool) (existing bool, err error) {
 	if s == nil {
 		return false, nil
 	}
+	_ = k.connect(s) // while its mount is there
 	table, err := k.system.mounts()
 	if err != nil {
 		return true, failed(err)
@@ -350,23 +380,30 @@ func (k *Keeper) unmount(id string, force bool) (existing bool, err error) {
 			return true, failed(err)
 		}
 	}
-	k.endNotices(s)
+	if err := k.endNotices(s); err != nil {
+		return true, failed(err)
+	}
 	k.forget(s)
 	return true, nil
 }
 
+// unmountMount leaves a session as it is whose connection has to be aborted and cannot be.
 func (k *Keeper) unmountMount(s *session, force bool) error {
+	if force {
+		if err := k.abort(s); err != nil {
+			return failed(err)
+		}
+	}
 	done := make(chan error, 1)
 	go func() { done <- k.detach(s.mountPoint, force) }()
-	if force {
-		s.connection.Abort()
-	}
 	select {
 	case err := <-done:
 		return err
 	case <-time.After(k.patience):
 	}
-	s.connection.Abort()
+	if err := k.abort(s); err != nil {
+		return failed(err)
+	}
 	k.forget(s)
 	select {
 	case err := <-done:

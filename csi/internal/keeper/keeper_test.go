@@ -30,7 +30,13 @@ type fakeConnection struct {
 	device string
 }
 
-func (c fakeConnection) Abort() { c.system.aborted = append(c.system.aborted, c.device) }
+func (c fakeConnection) Abort() error {
+	if err := c.system.fail["abort"]; err != nil {
+		return err
+	}
+	c.system.aborted = append(c.system.aborted, c.device)
+	return nil
+}
 func (c fakeConnection) Close() {}
 
 func (f *fakeSystem) keeper() *Keeper {
@@ -67,8 +73,11 @@ func (f *fakeSystem) keeper() *Keeper {
 			f.table = nil
 			return nil
 		},
-		connection: func(device string) connection { return fakeConnection{f, device} },
+		connection: func(device string) (connection, error) { return fakeConnection{f, device}, f.fail["connection"] },
 		abort: func(record orphans.Record) (bool, error) {
+			if err := f.fail["abort"]; err != nil {
+				return false, err
+			}
 			f.aborted = append(f.aborted, record.Device)
 			return true, nil
 		},
@@ -281,6 +290,39 @@ func TestAStuckUnmountAbortsTheConnectionAndGivesUp(t *testing.T) {
 	}
 	if count, _ := k.Sessions(); count != 0 {
 		t.Error("the session's descriptors are still held")
+	}
+}
+
+// Too many files were open when the session came, or when it had to end: the calls of its mount would hang, and nobody would look again.
+func TestAConnectionThatCannotBeAbortedKeepsItsSession(t *testing.T) {
+	for _, c := range []struct {
+		when, step string
+		ends       func(system *fakeSystem, k *Keeper) error
+	}{
+		{"by force", "connection", func(_ *fakeSystem, k *Keeper) error { _, err := k.unmount("a", true); return err }},
+		{"by force", "abort", func(_ *fakeSystem, k *Keeper) error { _, err := k.unmount("a", true); return err }},
+		{"by an unmount that hangs", "connection", func(system *fakeSystem, k *Keeper) error {
+			system.stuck = make(chan struct{})
+			defer close(system.stuck)
+			k.patience = 50 * time.Millisecond
+			_, err := k.unmount("a", false)
+			return err
+		}},
+	} {
+		system := &fakeSystem{fail: map[string]error{c.step: syscall.EMFILE}}
+		k := system.keeper()
+		if _, err := k.mount(request("a")); err != nil {
+			t.Fatal(err)
+		}
+		wantCode(t, c.ends(system, k), keeperapi.Failed)
+		if count, _ := k.Sessions(); count != 1 || len(system.aborted) > 0 {
+			t.Fatal("it ended", c.when, count, system.aborted)
+		}
+		system.fail = nil
+		k.patience = time.Minute
+		if existing, err := k.unmount("a", true); err != nil || !existing || len(system.aborted) != 1 {
+			t.Fatal("it is not aborted later", c.when, existing, err, system.aborted)
+		}
 	}
 }
 

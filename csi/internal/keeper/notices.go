@@ -40,14 +40,14 @@ func (k *Keeper) notify(id, device string, notices []byte) (errno int, err error
 
 // endNotices waits until no notice of a session is being written. One that does not end waits, as somebody else does, for a
 // server that is gone, and would keep the connection open: that is aborted.
-func (k *Keeper) endNotices(s *session) {
+func (k *Keeper) endNotices(s *session) error {
 	const pause = 10 * time.Millisecond
 	for deadline := time.Now().Add(k.patience); s.noticing.Load() > 0; time.Sleep(pause) {
 		if time.Now().After(deadline) {
-			s.connection.Abort()
-			return
+			return k.abort(s)
 		}
 	}
+	return nil
 }
 
 // split returns the notices, or says what is wrong with one of them.

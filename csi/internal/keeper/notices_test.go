@@ -137,9 +137,10 @@ type watchedConnection struct {
 	aborted chan<- struct{}
 }
 
-func (c watchedConnection) Abort() {
-	c.connection.Abort()
+func (c watchedConnection) Abort() error {
+	err := c.connection.Abort()
 	c.aborted <- struct{}{}
+	return err
 }
 
 // It waits for an answer of a server that is gone, and so does the program.
@@ -149,7 +150,10 @@ func TestAnUnmountEndsNoticesThatWait(t *testing.T) {
 	k.patience = 2 * time.Second // a helper has to start meanwhile
 	aborted := make(chan struct{}, 8)
 	find := k.system.connection
-	k.system.connection = func(device string) connection { return watchedConnection{find(device), aborted} }
+	k.system.connection = func(device string) (connection, error) {
+		found, err := find(device)
+		return watchedConnection{found, aborted}, err
+	}
 	s := newTestServer(t, k, filepath.Join(t.TempDir(), "k.sock"))
 	target, server := mounted(t, s.client, "vol-1")
 	if err := read(t, target); err != nil {

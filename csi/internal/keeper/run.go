@@ -168,7 +168,8 @@ func (k *Keeper) abortLeft(config Config) int {
 		} else if orphans.Unserved(config.Socket, id) {
 			aborted, err := k.system.abort(record)
 			if err != nil {
-				continue // looked at again
+				config.Log.Warn("cannot abort a connection that no process can serve; retrying", "id", id, "error", err)
+				continue
 			}
 			delete(k.left, id)
 			if aborted {

@@ -433,9 +433,14 @@ func abort(t *testing.T, target string) {
 	if !found {
 		t.Fatal("nothing is mounted at", target)
 	}
-	connection := orphans.Open(mount.Device)
-	defer connection.Close()
-	connection.Abort()
+	connection, err := orphans.Open(mount.Device)
+	if err == nil {
+		err = connection.Abort()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection.Close()
 }
 
 func TestNonsenseIsAnsweredAndDoesNotDisturbOthers(t *testing.T) {

@@ -24,7 +24,7 @@ type system struct {
 	mount   func(request *keeperapi.Request, fuse *os.File) (mountPoint string, err error)
 	unmount func(mountPoint string, detach bool) error
 	// connection finds the one that has the device number now. The mount table that is read afterwards says whose it is.
-	connection func(device string) connection
+	connection func(device string) (connection, error)
 	// abort ends the connection of a record, if its mount is there.
 	abort  func(record orphans.Record) (aborted bool, err error)
 	mounts func() (mountinfo.Table, error)
@@ -32,7 +32,7 @@ type system struct {
 
 // connection is what ends one whatever its server does, and never another that got its device number: see orphans.Connection.
 type connection interface {
-	Abort()
+	Abort() error
 	Close()
 }
 
@@ -43,7 +43,7 @@ func kernel() system {
 	}
 	return system{
 		openFuse: openFuse, cloneFuse: cloneFuse, openMemory: openMemory, mount: mount, unmount: unmountByHelper, mounts: mountinfo.Read,
-		connection: func(device string) connection { return orphans.Open(device) },
+		connection: func(device string) (connection, error) { return orphans.Open(device) },
 		abort:      func(record orphans.Record) (bool, error) { return orphans.Abort(record, mountinfo.Read) },
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -293,30 +294,85 @@ const connections = "/sys/fs/fuse/connections"
 // Connection is a FUSE connection that can be aborted whatever its server does. The device number of a connection that has ended
 // is the next mount's at once. So this is the file of fusectl, which the kernel takes off its connection when that ends
 // (fuse_ctl_remove_conn of fs/fuse/control.c): open it first, see in the mount table read afterwards that the device is the one
-// that is meant, and then abort. For one goroutine at a time; nil is one that cannot be aborted.
+// that is meant, and then abort. For one goroutine at a time; nil is one that has ended.
 type Connection struct{ abort *os.File }
 
-// Open finds the connection that has the device number now, "major:minor"; best effort. Mounts fusectl for a moment where it is
-// not. The caller closes it.
-func Open(device string) *Connection {
-	_, minor, _ := strings.Cut(device, ":")
-	path := filepath.Join(connections, minor, "abort")
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil && unix.Mount("fusectl", connections, "fusectl", 0, "") == nil {
-		file, err = os.OpenFile(path, os.O_WRONLY, 0)
-		_ = unix.Unmount(connections, unix.MNT_DETACH)
-	}
+// Open finds the connection that has the device number now, "major:minor"; nil without an error: none has it. The caller closes it.
+func Open(device string) (*Connection, error) {
+	folder, err := openConnections()
 	if err != nil {
-		return nil
+		return nil, fmt.Errorf("fusectl cannot be used at %s (mount it there): %w", connections, err)
 	}
-	return &Connection{abort: file}
+	defer func() { _ = unix.Close(folder) }()
+	_, minor, _ := strings.Cut(device, ":")
+	fd, err := unix.Openat(folder, filepath.Join(minor, "abort"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	switch {
+	case errors.Is(err, unix.ENOENT):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("open %s: %w", filepath.Join(connections, minor, "abort"), err)
+	}
+	return &Connection{abort: os.NewFile(uintptr(fd), "abort")}, nil
 }
 
-// Abort ends the connection, unless it has ended.
-func (c *Connection) Abort() {
-	if c != nil {
-		_, _ = c.abort.WriteString("1")
+// mounting is held by the one who may mount fusectl for a moment: a second mount of it at the same place fails.
+var mounting sync.Mutex
+
+// mountTries is for other processes that do the same.
+const mountTries = 100
+
+// openConnections opens the root of fusectl, which stays when it is unmounted. It is mounted for a moment where it is not.
+func openConnections() (folder int, err error) {
+	mounting.Lock()
+	defer mounting.Unlock()
+	for range mountTries {
+		folder, err = openFusectl()
+		if !errors.Is(err, unix.ENODEV) {
+			return folder, err
+		}
+		err = unix.Mount("fusectl", connections, "fusectl", 0, "")
+		if err == nil {
+			folder, err = openFusectl()
+			_ = unix.Unmount(connections, unix.MNT_DETACH)
+			return folder, err
+		}
+		if !errors.Is(err, unix.EBUSY) {
+			return -1, err
+		}
 	}
+	return -1, err
+}
+
+// openFusectl fails with ENODEV where another file system is.
+func openFusectl() (folder int, err error) {
+	folder, err = unix.Open(connections, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	var there unix.Statfs_t
+	err = unix.Fstatfs(folder, &there)
+	if err == nil && there.Type != fusectlMagic {
+		err = unix.ENODEV
+	}
+	if err != nil {
+		_ = unix.Close(folder)
+		return -1, err
+	}
+	return folder, nil
+}
+
+// fusectlMagic is FUSE_CTL_SUPER_MAGIC of fs/fuse/control.c.
+const fusectlMagic = 0x65735543
+
+// Abort ends the connection, unless it has ended.
+func (c *Connection) Abort() error {
+	if c == nil {
+		return nil
+	}
+	if _, err := c.abort.WriteString("1"); err != nil {
+		return fmt.Errorf("abort of a connection: %w", err)
+	}
+	return nil
 }
 
 // Close leaves the connection as it is.
@@ -326,14 +382,23 @@ func (c *Connection) Close() {
 	}
 }
 
-// Abort ends the connection of a record, if the mount table still has its mount.
+// Abort ends the connection of a record, if the mount table still has its mount. After an error it is to be tried again.
 func Abort(record Record, read func() (mountinfo.Table, error)) (aborted bool, err error) {
-	connection := Open(record.Device)
+	return abort(record, Open, read)
+}
+
+func abort(record Record, open func(device string) (*Connection, error), read func() (mountinfo.Table, error)) (aborted bool, err error) {
+	connection, err := open(record.Device)
+	if err != nil {
+		return false, err
+	}
 	defer connection.Close()
 	table, err := read()
 	if err != nil || !record.IsMounted(table) {
 		return false, err
 	}
-	connection.Abort()
-	return true, nil
+	if err := connection.Abort(); err != nil {
+		return false, err
+	}
+	return connection != nil, nil
 }

@@ -1,6 +1,7 @@
 package orphans
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -152,7 +153,10 @@ func TestTheConnectionThatGotTheDeviceNumberOfAnotherIsNotAborted(t *testing.T) 
 	target := t.TempDir()
 	mounted := serveAt(t, target)
 	record := Record{ID: "a", Device: mounted.device, MountPoint: target}
-	connection := Open(mounted.device)
+	connection, err := Open(mounted.device)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer connection.Close()
 	mounted.end()
 	next := serveAt(t, target)
@@ -160,8 +164,7 @@ func TestTheConnectionThatGotTheDeviceNumberOfAnotherIsNotAborted(t *testing.T) 
 	if next.device != mounted.device {
 		t.Skipf("the next mount is %s, not %s", next.device, mounted.device)
 	}
-	connection.Abort()
-	if err := fusetest.Read(target); err != nil {
+	if err := errors.Join(connection.Abort(), fusetest.Read(target)); err != nil {
 		t.Fatal("the next mount was aborted:", err)
 	}
 	elsewhere := record
@@ -192,6 +195,64 @@ func TestARecordIsOfTheConnectionThatWasThereBeforeTheMountTableWasRead(t *testi
 	}
 	if err != nil || !aborted || fusetest.Read(other) != nil {
 		t.Fatal("the next mount was aborted:", aborted, err, fusetest.Read(other))
+	}
+}
+
+// Where fusectl is not mounted, as in a container, each look mounts it for a moment.
+func TestAConnectionThatLivesIsFoundByManyAtOnce(t *testing.T) {
+	fusetest.RequireFuse(t)
+	for unix.Unmount(connections, unix.MNT_DETACH) == nil { // in the namespace of this test alone
+		continue
+	}
+	living := serveAt(t, t.TempDir())
+	var looks sync.WaitGroup
+	start := make(chan struct{})
+	for range 32 {
+		looks.Go(func() {
+			<-start
+			for range 32 {
+				connection, err := Open(living.device)
+				if err != nil || connection == nil {
+					t.Error("it counts as ended:", connection, err)
+					return
+				}
+				connection.Close()
+			}
+		})
+	}
+	close(start)
+	looks.Wait()
+	if connection, err := Open("0:4294967295"); err != nil || connection != nil {
+		t.Error("a number that no connection has:", connection, err)
+	}
+	table, err := mountinfo.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, mounted := table.At(connections); mounted {
+		t.Error("left mounted:", left)
+	}
+}
+
+func TestAnAbortThatFailsIsNotReportedAsDone(t *testing.T) {
+	record := Record{ID: "a", Device: "0:1", MountPoint: "/a"}
+	mounted := func() (mountinfo.Table, error) {
+		return mountinfo.Table{{Device: "0:1", MountPoint: "/a", FSType: keeperapi.FSType}}, nil
+	}
+	readOnly, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, open := range map[string]func(string) (*Connection, error){
+		"open":  func(string) (*Connection, error) { return nil, unix.EMFILE },
+		"write": func(string) (*Connection, error) { return &Connection{abort: readOnly}, nil },
+	} {
+		if aborted, err := abort(record, open, mounted); aborted || err == nil {
+			t.Error(what, aborted, err)
+		}
+	}
+	if aborted, err := abort(record, func(string) (*Connection, error) { return nil, nil }, mounted); aborted || err != nil {
+		t.Error("one that has ended:", aborted, err)
 	}
 }
 
