@@ -114,15 +114,18 @@ func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 		return false, err
 	}
 	defer k.ids.Lock(request.ID)()
-	if old := k.find(request.ID); old != nil {
+	old := k.find(request.ID)
+	if old != nil {
 		if usable, err := k.isUsable(old, request); usable || err != nil {
 			return usable, err
 		}
-		k.forget(old)
 	}
-	made, err := k.newSession(request)
+	made, err := k.newSession(request) // which fails where the old mount is there, whatever the table said
 	if err != nil {
 		return false, failed(err)
+	}
+	if old != nil {
+		k.forget(old)
 	}
 	k.hold(made)
 	return false, nil

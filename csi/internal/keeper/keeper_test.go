@@ -130,6 +130,26 @@ func TestAMountThatSomebodyElseRemovedIsMadeAnew(t *testing.T) {
 	}
 }
 
+// A kernel left it out of the table once; or it is gone, and the next one cannot be made.
+func TestASessionWhoseMountIsNotSeenStaysUntilAnotherIsMade(t *testing.T) {
+	system := &fakeSystem{}
+	k := system.keeper()
+	if _, err := k.mount(request("a")); err != nil {
+		t.Fatal(err)
+	}
+	before, table := k.find("a"), system.table
+	system.table, system.fail = nil, map[string]error{"mount": errors.New("target /mnt/a already has a mount")}
+	_, err := k.mount(request("a"))
+	wantCode(t, err, keeperapi.Failed)
+	system.table, system.fail = table, nil
+	if existing, err := k.mount(request("a")); !existing || err != nil || k.find("a") != before {
+		t.Fatal("a session that lives was dropped:", existing, err)
+	}
+	if _, _, err := k.take("a"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAMountThatIsCoveredKeepsItsSession(t *testing.T) {
 	system := &fakeSystem{}
 	k := system.keeper()

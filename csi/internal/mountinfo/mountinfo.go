@@ -3,6 +3,7 @@
 package mountinfo
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -43,12 +44,32 @@ func (m Mount) has(wanted string) bool {
 type Table []Mount
 
 // Read reads the mounts that this process sees.
+//
+// Linux before 5.8 ("proc/mounts: add cursor") may leave a mount out while another one is removed, as the table is read in pieces. A mount
+// that is left out counts as gone, so a reading is believed when the next one is the same.
 func Read() (Table, error) {
-	text, err := os.ReadFile("/proc/self/mountinfo")
+	return readStable(func() ([]byte, error) { return os.ReadFile("/proc/self/mountinfo") })
+}
+
+// maxReadings is many more than a node needs that mounts and unmounts all the time: one takes less than a millisecond.
+const maxReadings = 64
+
+func readStable(read func() ([]byte, error)) (Table, error) {
+	last, err := read()
 	if err != nil {
 		return nil, err
 	}
-	return Parse(string(text))
+	for range maxReadings {
+		next, err := read()
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Equal(last, next) {
+			return Parse(string(next))
+		}
+		last = next
+	}
+	return nil, fmt.Errorf("mountinfo: the table of mounts changed during each of %d readings: end the program that mounts and unmounts, or retry", maxReadings)
 }
 
 // Parse reads the text of a mountinfo file.

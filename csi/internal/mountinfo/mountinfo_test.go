@@ -65,6 +65,38 @@ func TestParseRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	}
 }
 
+// As Linux before 5.8 does while another mount is removed.
+func TestAMountThatOneReadingLeavesOutIsThere(t *testing.T) {
+	lines := strings.SplitAfter(sample, "\n")
+	for leavesOut := range 3 {
+		readings := 0
+		table, err := readStable(func() ([]byte, error) {
+			readings++
+			if readings == leavesOut {
+				return []byte(strings.Join(lines[1:], "")), nil
+			}
+			return []byte(sample), nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := table.At("/sys"); !found {
+			t.Errorf("reading %d left it out, and it counts as gone", leavesOut)
+		}
+	}
+}
+
+func TestATableThatNeverStaysTheSameIsNotBelieved(t *testing.T) {
+	readings := 0
+	_, err := readStable(func() ([]byte, error) {
+		readings++
+		return []byte(strings.Repeat("22 27 0:20 / /sys rw - sysfs sysfs rw\n", readings)), nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "changed during each") {
+		t.Fatal(err)
+	}
+}
+
 func TestReadSeesThisMachine(t *testing.T) {
 	table, err := Read()
 	if err != nil {
