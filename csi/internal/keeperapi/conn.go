@@ -97,9 +97,6 @@ func (c *Conn) fill() error {
 	if err != nil {
 		return err
 	}
-	if flags&unix.MSG_CTRUNC != 0 {
-		return Errorf(Failed, "file descriptors were lost in transfer: raise the limit of open files (ulimit -n)")
-	}
 	messages, err := unix.ParseSocketControlMessage(rights[:rightsRead])
 	if err != nil {
 		return fmt.Errorf("keeper protocol: %w", err)
@@ -113,6 +110,9 @@ func (c *Conn) fill() error {
 			unix.CloseOnExec(fd)
 			c.files = append(c.files, os.NewFile(uintptr(fd), "from-keeper"))
 		}
+	}
+	if flags&unix.MSG_CTRUNC != 0 { // those that came are closed with the connection
+		return Errorf(Failed, "file descriptors were lost in transfer: raise the limit of open files (ulimit -n)")
 	}
 	if len(c.files) > maxFiles {
 		return Errorf(Invalid, "received %d file descriptors before a message claimed one: a message may have at most %d", len(c.files), maxFiles)

@@ -3,9 +3,11 @@ package keeperapi
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -59,6 +61,72 @@ func TestNobodyFillsTheTableOfDescriptors(t *testing.T) {
 	if after, _ := filepath.Glob("/proc/self/fd/*"); len(after) > len(before) {
 		t.Fatalf("%d descriptors before, %d after", len(before), len(after))
 	}
+}
+
+// The kernel installs as many as the limit of open files lets it; one of them may be the last descriptor of a connection.
+func TestDescriptorsThatCameWithLostOnesAreClosed(t *testing.T) {
+	one, other := pair(t)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = read.Close() }()
+	if err := one.Send(Request{Op: OpAdopt}, write, write); err != nil {
+		t.Fatal(err)
+	}
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	leaveOneDescriptor(t)
+	_ = other.SetReadDeadline(time.Now().Add(time.Minute))
+	var message Request
+	err = other.Receive(&message)
+	if refusal, ok := errors.AsType[*Error](err); !ok || refusal.Code != Failed {
+		t.Fatal(err)
+	}
+	_ = other.Close()
+	_ = read.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := read.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Fatal("one that came is open for good:", err)
+	}
+}
+
+// leaveOneDescriptor has every other one that the limit allows open, until the test ends.
+func leaveOneDescriptor(t *testing.T) {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	highest := 0
+	for _, entry := range open {
+		number, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		highest = max(highest, number)
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	for filled := false; !filled; {
+		last, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filled = last > highest
+		if !filled {
+			t.Cleanup(func() { _ = unix.Close(last) })
+		} else { // all below are open now
+			_ = unix.Close(last)
+			limited := unix.Rlimit{Cur: uint64(last) + 1, Max: limit.Max}
+			if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limited); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Cleanup(func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit) })
 }
 
 // FuzzRequest: whatever comes over the socket is a request that passes Check, which then means what it says, or an error.
