@@ -107,8 +107,8 @@ func (k *Keeper) find(id string) *session {
 	return k.sessions[id]
 }
 
-// mount makes a session, or finds it made. A session whose mount somebody else removed, or whose connection was aborted, is made anew; one
-// whose mount is covered stays, as programs may use it.
+// mount makes a session, or finds it made; with other options than the request's it is refused. A session whose mount somebody else removed,
+// or whose connection was aborted, is made anew; one whose mount is covered stays, as programs may use it.
 func (k *Keeper) mount(request *keeperapi.Request) (existing bool, err error) {
 	if err := request.Check(); err != nil {
 		return false, err
@@ -147,7 +147,7 @@ func (k *Keeper) isUsable(s *session, request *keeperapi.Request) (bool, error) 
 	case found && top.Device == s.device && hasEnded(s.fuse):
 		return false, k.unmountMount(s, true)
 	case found && top.Device == s.device:
-		return true, nil
+		return true, sameOptions(top, request)
 	case found && s.isBelow(table):
 		return false, keeperapi.Errorf(keeperapi.Failed,
 			"a mount of type %s covers session %s at %s: unmount that first", top.FSType, s.id, s.target)

@@ -57,6 +57,7 @@ func (f *fakeSystem) keeper() *Keeper {
 			}
 			f.table = append(f.table, mountinfo.Mount{
 				ID: len(f.table) + 1, Device: "0:" + request.ID, MountPoint: request.Target, FSType: request.FSType, Source: request.Source,
+				Options: strings.Join(askedOptions(request), ","),
 			})
 			f.table = append(f.table, f.covers...)
 			return request.Target, nil

@@ -3,9 +3,11 @@ package keeper
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,6 +229,55 @@ func TestTheKernelSeesTheOptionsAsked(t *testing.T) {
 	}
 	if _, err := s.client.Mount(t.Context(), keeperapi.Request{ID: "second", Target: folder}); err == nil {
 		t.Fatal("a second mount on top of the first")
+	}
+}
+
+// Its gateway would believe that the kernel checks what it does not, such as permission bits.
+func TestAMountWithOtherOptionsIsNotTakenForTheOneRequested(t *testing.T) {
+	fusetest.RequireFuse(t)
+	s := newTestServer(t, New("g"), filepath.Join(t.TempDir(), "k.sock"))
+	for number, options := range []keeperapi.Request{
+		{},
+		{DefaultPermissions: true},
+		{AllowOther: true, ReadOnly: true},
+		{Flags: []string{"suid", "dev"}},
+		{Flags: []string{"noexec", "noatime"}},
+		{Flags: []string{"sync", "dirsync"}},
+		{Flags: []string{"nodiratime"}, AllowOther: true, DefaultPermissions: true, MaxRead: 65536},
+		{Flags: []string{"strictatime"}},
+	} {
+		options.ID, options.Target = fmt.Sprintf("vol-%d", number), t.TempDir()
+		for _, existing := range []bool{false, true} {
+			if got, err := s.client.Mount(t.Context(), options); err != nil || got != existing {
+				t.Fatal(options, got, err)
+			}
+		}
+		for _, change := range []func(*keeperapi.Request){
+			func(r *keeperapi.Request) { r.DefaultPermissions = !r.DefaultPermissions },
+			func(r *keeperapi.Request) { r.AllowOther = !r.AllowOther },
+			func(r *keeperapi.Request) { r.ReadOnly = !r.ReadOnly },
+			func(r *keeperapi.Request) { r.Flags = append([]string{"noexec"}, r.Flags...) },
+			func(r *keeperapi.Request) { r.Flags = append([]string{"noexec", "suid"}, r.Flags...) },
+			func(r *keeperapi.Request) { r.Flags = []string{"nodiratime", "noexec", "sync"} },
+		} {
+			other := options
+			change(&other)
+			if slices.Equal(other.Flags, []string{"noexec", "noexec", "noatime"}) {
+				continue // the same
+			}
+			_, err := s.client.Mount(t.Context(), other)
+			wantCode(t, err, keeperapi.Exists)
+			if !strings.Contains(err.Error(), "Unmount it first") {
+				t.Fatal(err)
+			}
+		}
+		attach(t, s.client, options.ID)
+		if err := read(t, options.Target); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.client.Mount(t.Context(), options); err != nil || !got {
+			t.Fatal("once it is served:", options, got, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -185,6 +186,60 @@ func mountFlags(request *keeperapi.Request) uintptr {
 	return flags
 }
 
+// shownFlags are the flags that the kernel shows by these words.
+var shownFlags = []struct {
+	flag uintptr
+	word string
+}{
+	{unix.MS_RDONLY, "ro"}, {unix.MS_NOSUID, "nosuid"}, {unix.MS_NODEV, "nodev"}, {unix.MS_NOEXEC, "noexec"}, {unix.MS_SYNCHRONOUS, "sync"},
+	{unix.MS_DIRSYNC, "dirsync"}, {unix.MS_NOATIME, "noatime"}, {unix.MS_NODIRATIME, "nodiratime"},
+}
+
+// askedOptions are those of a request in the words of the kernel.
+func askedOptions(request *keeperapi.Request) (words []string) {
+	flags := mountFlags(request)
+	if flags&unix.MS_STRICTATIME != 0 { // shown by no word, and stronger
+		flags &^= unix.MS_NOATIME
+	} else if flags&unix.MS_NOATIME == 0 {
+		words = append(words, "relatime")
+	}
+	for _, shown := range shownFlags {
+		if flags&shown.flag != 0 {
+			words = append(words, shown.word)
+		}
+	}
+	return append(words, dataOptions(request)...)
+}
+
+// dataOptions are those of FUSE that are words.
+func dataOptions(request *keeperapi.Request) (words []string) {
+	if request.AllowOther {
+		words = append(words, "allow_other")
+	}
+	if request.DefaultPermissions {
+		words = append(words, "default_permissions")
+	}
+	return words
+}
+
+// sameOptions refuses a request for a mount that has other options. The kernel knows them, whichever keeper made the mount. Who serves it
+// relies on them: without default_permissions, say, nobody would check permission bits.
+func sameOptions(mount mountinfo.Mount, request *keeperapi.Request) error {
+	known := []string{"relatime", "allow_other", "default_permissions"}
+	for _, shown := range shownFlags {
+		known = append(known, shown.word)
+	}
+	has := slices.DeleteFunc(known, func(word string) bool { return !mount.With(word) })
+	asked := askedOptions(request)
+	slices.Sort(has)
+	slices.Sort(asked)
+	if slices.Equal(has, asked) {
+		return nil
+	}
+	return keeperapi.Errorf(keeperapi.Exists, "session %s is mounted with the options %s, but these are requested: %s. Unmount it first, or request "+
+		"the options that it has", request.ID, strings.Join(has, ","), strings.Join(asked, ","))
+}
+
 // readaheadKB is the most that one request of the gateway carries; the kernel's own start value is 128.
 const readaheadKB = "1024"
 
@@ -209,11 +264,5 @@ func mountData(request *keeperapi.Request, fuse *os.File) string {
 	if request.MaxRead > 0 {
 		data = append(data, fmt.Sprintf("max_read=%d", request.MaxRead))
 	}
-	if request.AllowOther {
-		data = append(data, "allow_other")
-	}
-	if request.DefaultPermissions {
-		data = append(data, "default_permissions")
-	}
-	return strings.Join(data, ",")
+	return strings.Join(append(data, dataOptions(request)...), ",")
 }

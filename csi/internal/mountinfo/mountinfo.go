@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,6 +24,8 @@ type Mount struct {
 	Options string
 	FSType  string
 	Source  string
+	// Super are the options of the file system, whatever mount shows it ("rw,allow_other").
+	Super string
 }
 
 // ReadOnly says whether this mount refuses writes.
@@ -31,13 +34,11 @@ func (m Mount) ReadOnly() bool { return m.has("ro") }
 // IDMapped says whether this mount shows other owners than the file system has.
 func (m Mount) IDMapped() bool { return m.has("idmapped") }
 
-func (m Mount) has(wanted string) bool {
-	for option := range strings.SplitSeq(m.Options, ",") {
-		if option == wanted {
-			return true
-		}
-	}
-	return false
+func (m Mount) has(wanted string) bool { return slices.Contains(strings.Split(m.Options, ","), wanted) }
+
+// With says whether the mount or its file system has an option.
+func (m Mount) With(option string) bool {
+	return m.has(option) || slices.Contains(strings.Split(m.Super, ","), option)
 }
 
 // Table is all mounts of a namespace, in the kernel's order.
@@ -69,7 +70,8 @@ func readStable(read func() ([]byte, error)) (Table, error) {
 		}
 		last = next
 	}
-	return nil, fmt.Errorf("mountinfo: the table of mounts changed during each of %d readings: end the program that mounts and unmounts, or retry", maxReadings)
+	return nil, fmt.Errorf("mountinfo: the table of mounts changed in each of %d readings: end the program that mounts all the time, or retry",
+		maxReadings)
 }
 
 // Parse reads the text of a mountinfo file.
@@ -100,9 +102,12 @@ func parseLine(line string) (Mount, error) {
 	if err != nil {
 		return Mount{}, fmt.Errorf("mountinfo: line %q: %w", line, err)
 	}
+	if len(superFields) < 3 {
+		superFields = append(superFields, "")
+	}
 	return Mount{
 		ID: id, Parent: parent, Device: fields[2], Root: unescape(fields[3]), MountPoint: unescape(fields[4]),
-		Options: fields[5], FSType: superFields[0], Source: unescape(superFields[1]),
+		Options: fields[5], FSType: superFields[0], Source: unescape(superFields[1]), Super: superFields[2],
 	}, nil
 }
 

@@ -21,6 +21,9 @@ func TestParse(t *testing.T) {
 	if !found || odd.Source != "pv 1" || odd.Device != "0:52" || !odd.ReadOnly() {
 		t.Errorf("escaped names: got %+v, %v", odd, found)
 	}
+	if !odd.With("nosuid") || !odd.With("user_id=0") || odd.With("user_id") {
+		t.Errorf("options: got %+v", odd)
+	}
 	if top, _ := table.At("/mnt/a"); top.ID != 41 || top.ReadOnly() {
 		t.Errorf("of two stacked mounts the topmost counts: got %+v", top)
 	}
@@ -92,7 +95,7 @@ func TestATableThatNeverStaysTheSameIsNotBelieved(t *testing.T) {
 		readings++
 		return []byte(strings.Repeat("22 27 0:20 / /sys rw - sysfs sysfs rw\n", readings)), nil
 	})
-	if err == nil || !strings.Contains(err.Error(), "changed during each") {
+	if err == nil || !strings.Contains(err.Error(), "changed in each") {
 		t.Fatal(err)
 	}
 }
