@@ -355,7 +355,7 @@ func (k *Keeper) list() ([]keeperapi.Session, error) {
 	for _, s := range k.sessions {
 		list = append(list, keeperapi.Session{
 			ID: s.id, Target: s.target, ReadOnly: s.readOnly, Takes: s.takes, HasRecord: len(s.record) > 0,
-			Mounted: len(table.OfDevice(s.device, keeperapi.FSType)) > 0,
+			Mounted: len(table.OfDevice(s.device, keeperapi.FSType)) > 0, Ended: hasEnded(s.fuse),
 		})
 	}
 	slices.SortFunc(list, func(a, b keeperapi.Session) int { return cmp.Compare(a.ID, b.ID) })

@@ -460,6 +460,9 @@ func TestAMountWhoseConnectionWasAbortedIsMadeAnew(t *testing.T) {
 	if err := read(t, target); err == nil {
 		t.Fatal("it works still")
 	}
+	if list, err := s.client.List(t.Context()); err != nil || len(list) != 1 || !list[0].Ended {
+		t.Fatal("the list does not say so:", list, err)
+	}
 	if existing, err := s.client.Mount(t.Context(), request); err != nil || existing {
 		t.Fatal("it counts as a mount that works:", existing, err)
 	}

@@ -158,6 +158,8 @@ type Session struct {
 	// Mounted: mountinfo shows the session's file system somewhere.
 	Mounted   bool `json:"mounted"`
 	HasRecord bool `json:"has_record"`
+	// Ended: its connection was aborted. Nobody can serve it any more, and the next OpMount makes it anew.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // List answers OpList, sorted by id.

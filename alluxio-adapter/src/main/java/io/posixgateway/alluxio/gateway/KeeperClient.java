@@ -76,8 +76,12 @@ public final class KeeperClient implements Takeover.Kept {
         };
     }
 
-    /** A session as the keeper lists it. */
-    public record Session(String id, String target, boolean mounted, boolean hasRecord) {}
+    /**
+     * A session as the keeper lists it.
+     *
+     * @param ended its connection was aborted: nobody can serve it any more
+     */
+    public record Session(String id, String target, boolean mounted, boolean hasRecord, boolean ended) {}
 
     /** The sessions it holds. */
     @Override

@@ -55,7 +55,8 @@ final class KeeperResponse {
                         one.get("id").getAsString(),
                         one.get("target").getAsString(),
                         one.get("mounted").getAsBoolean(),
-                        one.get("has_record").getAsBoolean()));
+                        one.get("has_record").getAsBoolean(),
+                        one.has("ended") && one.get("ended").getAsBoolean()));
             }
             return sessions;
         });

@@ -280,12 +280,12 @@ public final class Takeover implements Runnable {
         return prepared;
     }
 
-    /** The sessions that were served before; null: the keeper does not say. */
+    /** The sessions that were served before and can still be; null: the keeper does not say. */
     private @Nullable Set<String> served() {
         try {
             Set<String> ids = new HashSet<>();
             for (KeeperClient.Session session : keeper.list()) {
-                if (session.hasRecord()) {
+                if (session.hasRecord() && !session.ended()) {
                     ids.add(session.id());
                 }
             }

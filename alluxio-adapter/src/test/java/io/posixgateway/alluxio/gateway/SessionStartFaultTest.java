@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.gateway;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -17,6 +18,7 @@ import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.fuse.session.FuseSession;
+import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.SessionNotes;
 import io.posixgateway.fuse.session.SessionOptions;
@@ -240,6 +242,29 @@ class SessionStartFaultTest {
             files.leaveToNext();
         }
         assertThat(servedBefore()).isTrue();
+    }
+
+    /** Such as by abort_after: the keeper and its mount live on. */
+    @Test
+    void aSession_whoseConnectionWasAborted_isNotServed() throws Exception {
+        serve(folder.resolve("first"));
+        assertThat(keeper.list()).extracting(KeeperClient.Session::ended).containsExactly(false);
+        abortConnection();
+        assertThatThrownBy(() -> serve(folder.resolve("first")))
+                .isInstanceOf(MountException.class)
+                .hasMessageContaining("connection has ended");
+        assertThat(keeper.list()).extracting(KeeperClient.Session::ended).containsExactly(true);
+    }
+
+    private void abortConnection() throws Exception {
+        PersistentSession kept = keeper.take(NAME);
+        kept.close();
+        String number = requireNonNull(kept.device()).replaceFirst(".*:", "");
+        String script = "cd /sys/fs/fuse/connections; [ -d " + number + " ] || mount -t fusectl fusectl . && cd \"$PWD\";"
+                + " echo 1 > " + number + "/abort";
+        try (Program aborts = Program.start(folder, List.of("unshare", "--mount", "sh", "-c", script))) {
+            assertThat(aborts.await(LIMIT)).as(aborts.output()).isZero();
+        }
     }
 
     /** Which folder the session remembers. */

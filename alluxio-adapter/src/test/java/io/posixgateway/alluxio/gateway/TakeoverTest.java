@@ -86,6 +86,22 @@ class TakeoverTest {
         assertThat(served).containsExactlyInAnyOrder("x", "y");
     }
 
+    /** Whoever mounts it next makes it anew; the gateway is ready without it. */
+    @Test
+    void one_whose_connection_was_aborted_is_not_waited_for() throws Exception {
+        Takeover takeover = start(
+                (id, attempt) -> {
+                    if (id.equals("ended")) {
+                        throw refusal(ServiceException.Kind.PRECONDITION);
+                    }
+                },
+                "ended",
+                "x");
+        Waiting.until("all are served that can be", LIMIT, takeover::done);
+        assertThat(served).containsExactly("x");
+        assertThat(tries).doesNotContainKey("ended");
+    }
+
     @Test
     void one_that_hangs_keeps_no_other_from_being_tried_again() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
@@ -218,7 +234,7 @@ class TakeoverTest {
         @Override
         public List<KeeperClient.Session> list() {
             return ids.stream()
-                    .map(id -> new KeeperClient.Session(id, "/" + id, true, true))
+                    .map(id -> new KeeperClient.Session(id, "/" + id, true, true, id.startsWith("ended")))
                     .toList();
         }
 

@@ -234,6 +234,9 @@ public final class FuseSession implements AutoCloseable {
     }
 
     private void resume(@Nullable Negotiated earlier, boolean servedBefore) throws IOException {
+        if (!isConnected()) {
+            throw new IOException("its connection has ended");
+        }
         if (earlier != null) {
             handshake.resume(earlier);
         }
