@@ -63,15 +63,12 @@ func (n *Node) raise(ctx context.Context, id string, record *volumeRecord, volum
 	if err != nil || alive {
 		return false, err
 	}
-	if volume.LacksSecrets() && !(kept && serving) {
-		return false, cannotAttach(kept)
-	}
-	existing, err := n.mount(ctx, id, record, volume)
-	if err != nil {
+	if err := attachable(volume, kept, serving); err != nil {
 		return false, err
 	}
-	if existing && serving {
-		return false, nil
+	existing, err := n.mount(ctx, id, record, volume)
+	if err != nil || existing && serving {
+		return false, err
 	}
 	if serving { // what it serves is a predecessor of the mount just made
 		if err := n.detach(ctx, id); err != nil {
@@ -88,9 +85,12 @@ func (n *Node) raise(ctx context.Context, id string, record *volumeRecord, volum
 	return !existing, nil
 }
 
-// cannotAttach refuses to attach a session without its secret, as the gateway would go to Alluxio as its own user. One that the keeper
+// attachable refuses to attach a session without its secret, as the gateway would go to Alluxio as its own user. One that the keeper
 // holds stays: a gateway that was restarted has its record, and takes it over.
-func cannotAttach(kept bool) error {
+func attachable(volume *attributes.Volume, kept, serving bool) error {
+	if !volume.LacksSecrets() || kept && serving {
+		return nil
+	}
 	if kept {
 		return status.Error(codes.Unavailable, "this node's gateway has not taken its session over yet: retry; where that does not help, "+lacksSecrets)
 	}

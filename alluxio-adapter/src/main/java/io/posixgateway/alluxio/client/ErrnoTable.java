@@ -111,6 +111,22 @@ final class ErrnoTable {
             return ofCode(((AlluxioStatusException) failure).getStatusCode());
         }
         String message = String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT);
+        Integer known = ofWords(failure, message);
+        if (known != null) {
+            return known;
+        }
+        Status.Code code = failure instanceof AlluxioStatusException ? codeOf(failure) : null;
+        if (code != null) {
+            return ofCode(code);
+        }
+        if (failure instanceof AlluxioException && message.contains("permission denied")) {
+            return Errno.EACCES;
+        }
+        return Errno.EIO;
+    }
+
+    /** By its class or by what it says, in small letters, where its code says too little; null: by neither. */
+    private static @Nullable Integer ofWords(Throwable failure, String message) {
         if (message.contains("is a cross mount operation")) {
             return Errno.EXDEV;
         }
@@ -127,14 +143,7 @@ final class ErrnoTable {
         if (hasCode(failure, UNMET) && isNotEmpty(message)) {
             return Errno.ENOTEMPTY;
         }
-        Status.Code code = failure instanceof AlluxioStatusException ? codeOf(failure) : null;
-        if (code != null) {
-            return ofCode(code);
-        }
-        if (failure instanceof AlluxioException && message.contains("permission denied")) {
-            return Errno.EACCES;
-        }
-        return Errno.EIO;
+        return null;
     }
 
     private static boolean hasCode(Throwable failure, Set<Status.Code> codes) {

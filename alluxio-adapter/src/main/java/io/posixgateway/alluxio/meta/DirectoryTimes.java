@@ -40,7 +40,6 @@ public final class DirectoryTimes implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryTimes.class);
     /** Two clocks differ in speed by less than one part in so many. */
     private static final long DRIFT = 10_000;
-
     /** The master's clock may be set. */
     private static final long LEARNED_NANOS = TimeUnit.SECONDS.toNanos(60);
     /** More are forgotten, the first ones first: their times may then be others by a moment. */
@@ -443,7 +442,9 @@ public final class DirectoryTimes implements AutoCloseable {
             tryAlone(directory, () -> keep(window, attribute, issued));
         } catch (StoreException e) {
             LOG.debug("Only this process knows the modification time of node {}: {}", directory.node(), e.getMessage());
-            refused(window);
+            synchronized (this) {
+                window.refused = true;
+            }
         }
     }
 
@@ -487,10 +488,6 @@ public final class DirectoryTimes implements AutoCloseable {
                 && window.generation < issued
                 && !window.refused
                 && !Arrays.equals(window.attribute, attribute);
-    }
-
-    private synchronized void refused(Window window) {
-        window.refused = true;
     }
 
     private void look() {
@@ -556,13 +553,12 @@ public final class DirectoryTimes implements AutoCloseable {
     /** What is to be kept is kept by who sees the answer; who has seen a later one meanwhile could not, and it is asked for again. */
     @SuppressWarnings("ReferenceEquality") // an equal one that others saw was not kept by this thread
     private void lookAt(Window window, long issued) throws StoreException {
-        Inode directory = window.directory;
-        for (int tries = 1; tries <= MAX_LOOKS; tries++) {
-            if (metadata.refresh(directory) == directory.attr()) {
-                drop(window, issued);
+        for (int tries = 1; metadata.refresh(window.directory) != window.directory.attr(); tries++) {
+            if (tries == MAX_LOOKS) {
                 return;
             }
         }
+        drop(window, issued);
     }
 
     /** Another process goes on with the mount, and waits for this one: keeps in Alluxio what does not take long. */

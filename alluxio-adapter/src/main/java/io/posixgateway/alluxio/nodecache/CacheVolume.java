@@ -195,7 +195,10 @@ public final class CacheVolume implements AutoCloseable {
         Piece name = new Piece(file, index, 0, false);
         Filling known = known(name);
         Filling filling = known == null ? begun(name, into == 0) : known;
-        boolean whole = filling != null && filling.put(into, data, clock.nanos());
+        if (filling == null) {
+            return;
+        }
+        boolean whole = filling.put(into, data, clock.nanos());
         if (whole && isTaken(name, filling) && !folder.later(() -> keep(filling))) {
             filling.end();
         }

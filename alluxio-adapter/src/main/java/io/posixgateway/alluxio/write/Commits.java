@@ -74,7 +74,7 @@ final class Commits {
             case LOST -> {} // the log has it
             case STREAMING ->
                 LOG.warn(
-                        "{} is not complete yet; the next fsync or close tries again: {}",
+                        "{} is not complete yet; the next fsync or close completes it: {}",
                         dirtyFile.path(),
                         failure.getMessage());
             case CLOSED ->

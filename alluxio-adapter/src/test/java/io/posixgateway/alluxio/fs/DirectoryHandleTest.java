@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -186,8 +187,8 @@ class DirectoryHandleTest {
         assertThat(files.mkdir(WAITING, FileSystem.ROOT, Name.of("f00001-made"), 0755, new Entry()))
                 .isZero();
         InodeTable table = files.volume.table;
-        Inode made = table.get(mount.lookup("/f00001-made").id());
-        assertThat(made).isNotNull();
+        Inode made =
+                Objects.requireNonNull(table.get(mount.lookup("/f00001-made").id()));
         mount.faults().on(StoreCall.STATUS).at("/f00001-made").always().fail(Errno.EIO);
         Nodes reply =
                 new Nodes(name(1), () -> made.timesAreOld(table.generation().changed()));

@@ -18,6 +18,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Stat;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -71,7 +72,7 @@ class NameTakingTest {
                     () -> !mount.requests().inFlight(0).isEmpty()
                             && mount.fileSystem().counts().openFiles() == 2);
             mount.requests().release(writer.opened());
-            mount.requests().interrupt(killed.get());
+            mount.requests().interrupt(Objects.requireNonNull(killed.get()));
             opener.get(60, TimeUnit.SECONDS);
             removal.open();
             remover.get(60, TimeUnit.SECONDS);

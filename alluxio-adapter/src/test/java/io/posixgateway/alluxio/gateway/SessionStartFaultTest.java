@@ -260,8 +260,8 @@ class SessionStartFaultTest {
         PersistentSession kept = keeper.take(NAME);
         kept.close();
         String number = requireNonNull(kept.device()).replaceFirst(".*:", "");
-        String script = "cd /sys/fs/fuse/connections; [ -d " + number + " ] || mount -t fusectl fusectl . && cd \"$PWD\";"
-                + " echo 1 > " + number + "/abort";
+        String script = "cd /sys/fs/fuse/connections; [ -d " + number
+                + " ] || mount -t fusectl fusectl . && cd \"$PWD\";" + " echo 1 > " + number + "/abort";
         try (Program aborts = Program.start(folder, List.of("unshare", "--mount", "sh", "-c", script))) {
             assertThat(aborts.await(LIMIT)).as(aborts.output()).isZero();
         }

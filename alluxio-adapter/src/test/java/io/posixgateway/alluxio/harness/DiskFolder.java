@@ -11,6 +11,7 @@ import org.junit.jupiter.api.io.TempDirFactory;
 public final class DiskFolder implements TempDirFactory {
     @Override
     public Path createTempDirectory(AnnotatedElementContext element, ExtensionContext extension) throws IOException {
-        return Files.createTempDirectory(Files.createDirectories(Path.of("target")).toAbsolutePath(), "pgw-test-");
+        return Files.createTempDirectory(
+                Files.createDirectories(Path.of("target")).toAbsolutePath(), "pgw-test-");
     }
 }

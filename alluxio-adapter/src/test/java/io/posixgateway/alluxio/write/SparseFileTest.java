@@ -202,8 +202,10 @@ class SparseFileTest {
     @ParameterizedTest
     @ValueSource(ints = {Stat.FALLOC_ZERO_RANGE, Stat.FALLOC_ZERO_RANGE | Stat.FALLOC_KEEP_SIZE})
     void zeroRange_readsAsZerosAndStaysHeld(int mode, @TempDir(factory = DiskFolder.class) Path disk) {
-        try (MemoryMount mount =
-                MemoryMount.of(cluster.connect()).with("spool_size", "1G").in(disk).open()) {
+        try (MemoryMount mount = MemoryMount.of(cluster.connect())
+                .with("spool_size", "1G")
+                .in(disk)
+                .open()) {
             byte[] content = filled(MIB);
             try (OpenFile file = mount.create("/f")) {
                 file.write(0, content);

@@ -104,7 +104,7 @@ class PathFileSystemTest {
     }
 
     /** Has three names, of which the one in the middle cannot be shown. */
-    private final class Listed extends PathFileSystem<Closeable> {
+    private static final class Listed extends PathFileSystem<Closeable> {
         @Override
         protected void getattr(String path, Attributes attributes) {
             if (path.equals("/b")) {
