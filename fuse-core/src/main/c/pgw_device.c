@@ -32,6 +32,19 @@ int pgw_device_clone(int fd) {
     return clone;
 }
 
+int pgw_device_retire(int fd) {
+    int result = 0;
+    int nothing = open("/", O_PATH | O_CLOEXEC);
+    if (nothing < 0) {
+        return -errno;
+    }
+    if (dup3(nothing, fd, O_CLOEXEC) < 0) {
+        result = -errno;
+    }
+    close(nothing);
+    return result;
+}
+
 bool pgw_device_connected(int fd) {
     struct pollfd device = {.fd = fd};
     /* 1: POLLERR, which is never asked for. A signal that ends the look says nothing. */

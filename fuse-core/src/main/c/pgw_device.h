@@ -18,6 +18,10 @@ int pgw_device_clone(int fd);
  * not wait. */
 bool pgw_device_connected(int fd);
 
+/* Closes a descriptor but keeps its number, whose every use fails with -EBADF from now on: no other
+ * file gets it while a thread may still write to it. 0, or -errno: it stays open. */
+int pgw_device_retire(int fd);
+
 /*
  * Waits for a message. Returns its bytes; -EINTR when woken (pgw_wake.h), -ENODEV or -ECONNABORTED
  * when the connection has ended, else another -errno.

@@ -102,6 +102,12 @@ static jint close_descriptor(JNIEnv *env, jclass owner, jint fd) {
     return close(fd) != 0 ? -errno : 0;
 }
 
+static jint retire_descriptor(JNIEnv *env, jclass owner, jint fd) {
+    (void)env;
+    (void)owner;
+    return pgw_device_retire(fd);
+}
+
 static jlong file_bytes(JNIEnv *env, jclass owner, jint fd) {
     struct stat status;
     (void)env;
@@ -411,6 +417,7 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"unmap", "(JJ)I", unmap},
         {"buffer", "(JI)Ljava/nio/ByteBuffer;", buffer},
         {"close", "(I)I", close_descriptor},
+        {"retire", "(I)I", retire_descriptor},
         {"fileBytes", "(I)J", file_bytes},
         {"allocate", "(Ljava/io/FileDescriptor;IJJ)I", allocate},
         {"seek", "(Ljava/io/FileDescriptor;JI)J", seek},

@@ -62,6 +62,12 @@ public final class Native {
 
     public static native int close(int fd);
 
+    /**
+     * Closes a descriptor but keeps its number, so that no other file gets it: every use of the number fails with EBADF from now on. For one
+     * that a thread may still use at any time.
+     */
+    public static native int retire(int fd);
+
     /** The length of the file behind a descriptor. */
     public static native long fileBytes(int fd);
 

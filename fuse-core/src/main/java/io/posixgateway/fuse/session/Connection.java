@@ -1,6 +1,8 @@
 package io.posixgateway.fuse.session;
 
+import io.posixgateway.fuse.jni.Native;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /** A connection to the kernel, by how the session came to it. */
 interface Connection {
@@ -18,9 +20,21 @@ interface Connection {
     default void leaveRequests() {}
 
     /**
-     * Closes the descriptor.
+     * Lets go of the connection.
      *
-     * @param unused nothing uses the rest any more; false: some request goes on, and memory stays where it is
+     * @param unused nothing uses it any more; false: some request goes on, so the number of its descriptor is retired and memory stays where
+     *     it is
      */
     void close(boolean unused);
+
+    /** Closes its descriptor, whose number is another file's at once only where nobody uses it any more. */
+    static void close(int fd, boolean unused) {
+        int result = unused ? Native.close(fd) : Native.retire(fd);
+        if (result < 0) {
+            LoggerFactory.getLogger(Connection.class)
+                    .error(
+                            "The connection's descriptor stays open ({}): its callers may hang",
+                            Native.errorText(result));
+        }
+    }
 }

@@ -372,13 +372,15 @@ public final class FuseSession implements AutoCloseable {
         transport.stop();
         boolean loses = kept != null && !kept.leavesRequests();
         boolean unused = dispatcher.close(loses ? FINISH_ALL_SECONDS : FINISH_SECONDS);
-        transport.close();
+        unused &= transport.close();
+        unused &= kernel.disconnect();
+        if (!unused && kept == null) {
+            abort("a thread is still busy at the end of the session"); // the entries of a ring hold the connection, too
+        }
         synchronized (descriptorLock) {
             descriptorClosed = true;
         }
-        if (kernel.disconnect()) {
-            connection.close(unused);
-        }
+        connection.close(unused);
     }
 
     /** Not under the session's own lock, which its end holds while it waits. */

@@ -68,7 +68,7 @@ final class KernelLink implements Kernel {
     /**
      * From now on everything is answered ENOTCONN.
      *
-     * @return true: nothing uses the descriptor any more; false: a notification hangs in the kernel, leave it open
+     * @return true: nothing uses the descriptor any more; false: a notification hangs in the kernel
      */
     boolean disconnect() {
         transport = null;
@@ -82,7 +82,7 @@ final class KernelLink implements Kernel {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        LOG.error("a notification hangs in the kernel; leaving the connection's descriptor open");
+        LOG.error("a notification hangs in the kernel, and its thread with it");
         return false;
     }
 

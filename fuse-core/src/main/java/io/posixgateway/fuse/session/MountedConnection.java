@@ -58,7 +58,7 @@ final class MountedConnection implements Connection {
 
     @Override
     public void close(boolean unused) {
-        Native.close(mounted.fd());
+        Connection.close(mounted.fd(), unused);
         if (guard != null) {
             guard.close();
         }

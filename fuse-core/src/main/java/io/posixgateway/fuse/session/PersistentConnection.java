@@ -47,7 +47,7 @@ final class PersistentConnection implements Connection {
 
     @Override
     public void close(boolean unused) {
-        Native.close(fd);
+        Connection.close(fd, unused);
         memory.close(unused);
         if (kept.lockFd() >= 0) {
             Native.close(kept.lockFd());

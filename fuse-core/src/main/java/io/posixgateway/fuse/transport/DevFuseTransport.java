@@ -34,6 +34,8 @@ public final class DevFuseTransport implements Transport {
     private boolean stopped;
 
     private boolean closed;
+    /** Once closed: nothing is in use any more. */
+    private boolean unused;
 
     /**
      * @param clones threads receive from them and from fd by turns; the transport's from here on, though this throws
@@ -140,15 +142,19 @@ public final class DevFuseTransport implements Transport {
     }
 
     @Override
-    public synchronized void close() {
+    public synchronized boolean close() {
         if (closed) {
-            return;
+            return unused;
         }
         closed = true;
         stop();
-        if (stopped && Closing.wait("offloaded requests", slots::awaitAnswered)) {
+        unused = stopped && Closing.wait("offloaded requests", slots::awaitAnswered);
+        if (unused) {
             clones.forEach(Native::close);
             slots.unmap();
+        } else {
+            clones.forEach(Native::retire);
         }
+        return unused;
     }
 }

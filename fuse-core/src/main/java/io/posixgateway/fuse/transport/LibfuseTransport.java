@@ -34,6 +34,8 @@ public final class LibfuseTransport implements Transport {
     private boolean stopped;
 
     private boolean closed;
+    /** Once closed: nothing is in use any more. */
+    private boolean unused;
 
     /** @param fd of a mounted connection; borrowed */
     public LibfuseTransport(int fd, TransportConfig sizes, SessionMetrics metrics) {
@@ -105,18 +107,20 @@ public final class LibfuseTransport implements Transport {
     }
 
     @Override
-    public synchronized void close() {
+    public synchronized boolean close() {
         if (closed) {
-            return;
+            return unused;
         }
         closed = true;
         stop();
-        if (stopped && Closing.wait("offloaded requests", slots::awaitAnswered)) {
+        unused = stopped && Closing.wait("offloaded requests", slots::awaitAnswered);
+        if (unused) {
             if (handle > 0) {
                 Libfuse.close(handle);
             }
             slots.unmap();
         }
+        return unused;
     }
 
     private boolean stop(long timeoutNanos) throws InterruptedException {

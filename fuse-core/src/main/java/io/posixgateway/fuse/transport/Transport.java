@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 /**
  * Carries the messages of one session. Life: {@link #start}, then requests come until unmount, abort or {@link #close}.
  */
-public interface Transport extends AutoCloseable {
+public interface Transport {
     /** "libfuse", "devfuse" or "uring". */
     String name();
 
@@ -49,7 +49,8 @@ public interface Transport extends AutoCloseable {
     /**
      * Stops, waits for requests handed over, frees buffers; the wait is bounded, and what is still in use then is not freed.
      * Idempotent. The connection itself belongs to the session.
+     *
+     * @return false: some thread is still busy with a request, and will use the connection's descriptor and memory once more
      */
-    @Override
-    void close();
+    boolean close();
 }

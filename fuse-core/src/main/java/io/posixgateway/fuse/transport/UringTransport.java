@@ -46,6 +46,8 @@ public final class UringTransport implements Transport {
     private boolean stopped;
 
     private boolean closed;
+    /** Once closed: nothing is in use any more. */
+    private boolean unused;
 
     /**
      * @param fd of a mounted connection; borrowed
@@ -226,9 +228,9 @@ public final class UringTransport implements Transport {
     }
 
     @Override
-    public synchronized void close() {
+    public synchronized boolean close() {
         if (closed) {
-            return;
+            return unused;
         }
         closed = true;
         stop();
@@ -242,6 +244,8 @@ public final class UringTransport implements Transport {
             slots.unmap();
             memory.unmap();
         }
+        unused = idle;
+        return unused;
     }
 
     private boolean awaitQueues(long timeoutNanos) throws InterruptedException {
