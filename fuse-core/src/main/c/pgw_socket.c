@@ -107,6 +107,15 @@ static void take_descriptors(struct msghdr *message, int *fds, int fd_count) {
     }
 }
 
+static void close_descriptors(int *fds, int fd_count) {
+    for (int i = 0; i < fd_count; i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+            fds[i] = -1;
+        }
+    }
+}
+
 long pgw_socket_receive(int socket, void *into, size_t capacity, int *fds, int fd_count) {
     union {
         struct cmsghdr align;
@@ -129,6 +138,10 @@ long pgw_socket_receive(int socket, void *into, size_t capacity, int *fds, int f
         return -errno;
     }
     take_descriptors(&message, fds, fd_count);
+    if ((message.msg_flags & MSG_CTRUNC) != 0) {
+        close_descriptors(fds, fd_count);
+        return -EMFILE;
+    }
     return (long)bytes;
 }
 

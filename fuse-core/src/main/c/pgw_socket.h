@@ -23,7 +23,7 @@ long pgw_socket_send_fds(int socket, const void *data, size_t bytes, const int *
 /*
  * Receives what has come, up to `capacity` bytes, and up to `fd_count` (<= PGW_SOCKET_FDS)
  * descriptors, which the caller then owns; places without one are set to -1. Bytes (0: the peer
- * closed), or -errno.
+ * closed), or -errno: -EMFILE where the process had no room for each of them, and has none then.
  */
 long pgw_socket_receive(int socket, void *into, size_t capacity, int *fds, int fd_count);
 

@@ -148,24 +148,22 @@ public final class KeeperClient implements Takeover.Kept {
         int[] fds = new int[MAX_TAKEN_FDS];
         JsonObject question = question("take", id);
         question.addProperty("clone", true);
-        KeeperResponse.Taken taken;
         try {
-            taken = ask(question, fds).taken();
+            return session(id, ask(question, fds).taken(), fds);
         } catch (KeeperException e) {
             closeAll(fds);
             throw e;
         }
-        if (fds[0] < 0 || fds[1] < 0) {
-            closeAll(fds);
-            throw new KeeperException(
-                    KeeperException.FAILED, "the keeper at " + socket + " sent no descriptors for session " + id);
-        }
+    }
+
+    /** @throws KeeperException one of its descriptors is missing; those that came are still the caller's */
+    PersistentSession session(String id, KeeperResponse.Taken taken, int[] fds) throws KeeperException {
         String device = taken.device();
         return new PersistentSession(
-                fds[0],
-                with(taken, "clone", fds),
-                with(taken, "lock", fds),
-                fds[1],
+                sent(id, 0, fds),
+                with(id, taken, "clone", fds),
+                with(id, taken, "lock", fds),
+                sent(id, 1, fds),
                 taken.target(),
                 taken.readOnly(),
                 taken.takes(),
@@ -173,10 +171,21 @@ public final class KeeperClient implements Takeover.Kept {
                 new KeeperNotifier(this, id, device == null ? "" : device, clock));
     }
 
-    /** The descriptor of this name, behind the two that always come; -1: none. */
-    private static int with(KeeperResponse.Taken taken, String name, int[] fds) {
+    /** The descriptor of this name, behind the two that always come; -1: the keeper has none of that name. */
+    private int with(String id, KeeperResponse.Taken taken, String name, int[] fds) throws KeeperException {
         int at = taken.with().indexOf(name);
-        return at >= 0 && at + 2 < fds.length ? fds[at + 2] : -1;
+        return at < 0 ? -1 : sent(id, at + 2, fds);
+    }
+
+    /** One that the keeper says it sent: a session without it would be served with less than the keeper counts on. */
+    private int sent(String id, int at, int[] fds) throws KeeperException {
+        if (at >= fds.length || fds[at] < 0) {
+            throw new KeeperException(
+                    KeeperException.FAILED,
+                    "the keeper at " + socket + " did not send each descriptor of session " + id
+                            + "; start the posix-gateway-keeper of this version");
+        }
+        return fds[at];
     }
 
     /**
@@ -320,11 +329,7 @@ public final class KeeperClient implements Takeover.Kept {
             int count = Native.receive(connection, chunk, wanted);
             wanted = new int[0];
             if (count <= 0) {
-                throw unavailable(
-                        count == 0
-                                ? "closed the connection without a response; see its log"
-                                : "does not answer (" + Native.errorText(count) + "); check whether it is stopped or"
-                                        + " overloaded");
+                throw unavailable(whyNoResponse(count));
             }
             byte[] bytes = new byte[count];
             chunk.get(0, bytes);
@@ -334,6 +339,16 @@ public final class KeeperClient implements Takeover.Kept {
             }
         }
         throw unavailable("sends a response that is too long; start the posix-gateway-keeper of this version there");
+    }
+
+    private static String whyNoResponse(int result) {
+        return switch (result) {
+            case 0 -> "closed the connection without a response; see its log";
+            case -Errno.EMFILE ->
+                "sent descriptors for which this process has no room (" + Native.errorText(result)
+                        + "); raise its limit of open files (LimitNOFILE of a unit)";
+            default -> "does not answer (" + Native.errorText(result) + "); check whether it is stopped or overloaded";
+        };
     }
 
     private KeeperException unavailable(String what) {

@@ -12,6 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -51,6 +52,23 @@ class KeeperClientTest {
     void one_that_does_not_answer_yet_is_another_thing(@TempDir Path folder) {
         KeeperClient late = new KeeperClient(folder.resolve("keeper.sock"), TIMEOUT_MILLIS, Clock.system());
         assertThatThrownBy(late::list).isInstanceOf(KeeperException.class);
+    }
+
+    /** Without its lock it would be served, and the keeper would take it for one that nobody serves. */
+    @Test
+    void session_whoseLockDidNotCome_isRefused() throws Exception {
+        KeeperClient client = new KeeperClient(Path.of(""), TIMEOUT_MILLIS, Clock.system());
+        KeeperResponse.Taken withLock =
+                new KeeperResponse.Taken("/mnt/data", false, 0, "0:50", List.of("clone", "lock"));
+        assertThatThrownBy(() -> client.session("a", withLock, new int[] {3, 4, 5, -1}))
+                .isInstanceOf(KeeperException.class)
+                .hasMessageContaining("did not send each descriptor of session a");
+        assertThat(client.session("a", withLock, new int[] {3, 4, 5, 6}).lockFd())
+                .isEqualTo(6);
+        KeeperResponse.Taken ofEarlierKeeper = new KeeperResponse.Taken("/mnt/data", false, 0, "0:50", List.of());
+        assertThat(client.session("a", ofEarlierKeeper, new int[] {3, 4, -1, -1})
+                        .lockFd())
+                .isEqualTo(-1);
     }
 
     @Test

@@ -190,7 +190,8 @@ public final class Native {
     public static native int sendWithFds(int socket, ByteBuffer data, int bytes, int[] fds);
 
     /**
-     * Receives what there is into the beginning of a direct buffer; 0: the peer has closed.
+     * Receives what there is into the beginning of a direct buffer; 0: the peer has closed; EMFILE: this process has no room for each
+     * descriptor that came, and has none of them.
      *
      * @param fds at most 8 places; filled with descriptors that came, the rest with -1
      */
