@@ -48,7 +48,7 @@ final class NotificationWriter implements NotificationProxy, AutoCloseable {
         this.connected = connected;
     }
 
-    /** As said there; AWAY: no child can be started, and the log says why, once. */
+    /** As said there; AWAY: no child can be started, and the log says why, once; or each child was killed over it. */
     @Override
     public int carry(ByteBuffer messages, int bytes) {
         if (failed) {
@@ -64,7 +64,7 @@ final class NotificationWriter implements NotificationProxy, AutoCloseable {
                     return result;
                 }
             }
-            return -Errno.ENOTCONN;
+            return closed ? -Errno.ENOTCONN : AWAY;
         } finally {
             turn.unlock();
         }

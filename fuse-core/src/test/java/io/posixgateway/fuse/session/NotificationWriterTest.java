@@ -60,6 +60,26 @@ class NotificationWriterTest {
         assertThat(writers()).hasSize(1).doesNotContain(first);
     }
 
+    /** Nobody else would write it: what is dropped here, programs go on to see as it was. */
+    @Test
+    void whatItsChildrenDieOver_isLeftToTheCaller() {
+        NotificationWriter fatal = new NotificationWriter(use -> {
+            int given = use.applyAsInt(fd);
+            writers().forEach(NotificationWriterTest::kill);
+            return given;
+        });
+        try {
+            assertThat(fatal.carry(notification, bytes)).isEqualTo(NotificationProxy.AWAY);
+        } finally {
+            fatal.close();
+        }
+    }
+
+    private static void kill(ProcessHandle child) {
+        child.destroyForcibly();
+        child.onExit().join();
+    }
+
     @Test
     void theChildEnds_whenItIsNotNeeded_andAtTheEnd() throws Exception {
         assertThat(writer.carry(notification, bytes)).isEqualTo(-Errno.EPERM);
