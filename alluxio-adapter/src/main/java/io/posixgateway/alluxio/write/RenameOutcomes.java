@@ -94,11 +94,13 @@ final class RenameOutcomes {
         // To Alluxio it is the replaced file, too, if the contents are the same, and with that the ETags.
         boolean same = replaced != null && there.id() == replaced.fileId();
         boolean content = hasContentOf(source, renaming.to()) && (!same || store.copiesOnRename(renaming.to()));
-        if (content && !same && there.xattrs().isEmpty()) { // Alluxio has loaded it anew
+        boolean anew = !same && there.xattrs().isEmpty();
+        if (content && anew) {
             lost.restore(renaming.to(), there, attr(source.status())); // first, while the attributes are known
         }
         boolean gone = isGone(renaming.from());
         if (!content || !gone) {
+            giveToCopyInParts(renaming, source.status(), there, gone && anew);
             giveBackAttributes(renaming, there, replaced);
             return gone ? Outcome.SOURCE_GONE : Outcome.TARGET_STAYS;
         }
@@ -107,6 +109,14 @@ final class RenameOutcomes {
         }
         adopt(renaming, there);
         return Outcome.IN_PLACE;
+    }
+
+    /** Of a file that the store has copied in parts, it seems, so that its content has another ETag; nobody knows whether it did. */
+    private void giveToCopyInParts(Renaming renaming, FileStatus source, FileStatus there, boolean isLeft)
+            throws StoreException {
+        if (isLeft && isAsLong(there, source) && store.copiesOnRename(renaming.to())) {
+            lost.restore(renaming.to(), there, attr(source));
+        }
     }
 
     /** It is the same node as before. */
