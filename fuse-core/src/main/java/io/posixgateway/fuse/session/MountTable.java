@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 public final class MountTable {
     private static final Path TABLE = Path.of("/proc/self/mountinfo");
     private static final int ESCAPE_DIGITS = 3;
+    /** Many more than a node needs that mounts and unmounts all the time: one takes less than a millisecond. */
+    private static final int MAX_READINGS = 64;
 
     private MountTable() {}
 
@@ -50,17 +53,43 @@ public final class MountTable {
 
     /** All mounts, oldest first. */
     public static List<Mount> all() throws IOException {
-        return parse(Files.readAllBytes(TABLE)).stream().map(Mount::decoded).toList();
+        return read().stream().map(Mount::decoded).toList();
     }
 
     /** The topmost mount at this absolute path without symbolic links, or null. */
     public static @Nullable Mount at(Path target) throws IOException {
-        return at(parse(Files.readAllBytes(TABLE)), target);
+        return at(read(), target);
     }
 
     /** The mount that an absolute path lies in, by its names alone, or null. */
     public static @Nullable Mount holding(Path path) throws IOException {
-        return holding(parse(Files.readAllBytes(TABLE)), path);
+        return holding(read(), path);
+    }
+
+    private static List<Mount> read() throws IOException {
+        return parse(stable(() -> Files.readAllBytes(TABLE)));
+    }
+
+    /** Reads the table, in several pieces. */
+    interface Reading {
+        byte[] read() throws IOException;
+    }
+
+    /**
+     * What two readings give alike. Linux before 5.8 ("proc/mounts: add cursor") may leave a mount out while another one is removed, and
+     * a mount that is left out counts as gone.
+     */
+    static byte[] stable(Reading reading) throws IOException {
+        byte[] last = reading.read();
+        for (int i = 0; i < MAX_READINGS; i++) {
+            byte[] next = reading.read();
+            if (Arrays.equals(last, next)) {
+                return next;
+            }
+            last = next;
+        }
+        throw new IOException("the table changed in each of " + MAX_READINGS
+                + " readings: end the program that mounts all the time, or retry");
     }
 
     static @Nullable Mount at(List<Mount> mounts, Path target) {

@@ -56,7 +56,12 @@ final class Mounter {
         if (!direct) {
             fd = mountThroughFusermount(target, options);
         }
-        return new Mounted(fd, target, device(target), direct);
+        try {
+            return new Mounted(fd, target, device(target), direct);
+        } catch (MountException e) {
+            Native.close(fd); // which ends a mount that cannot be seen
+            throw e;
+        }
     }
 
     private static int flags(SessionOptions options) {

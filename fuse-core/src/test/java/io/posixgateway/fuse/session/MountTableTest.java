@@ -2,11 +2,15 @@ package io.posixgateway.fuse.session;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.fuse.session.MountTable.Mount;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,6 +48,22 @@ class MountTableTest {
 
     private static void assertOurs(List<Mount> mounts) {
         assertThat(at(mounts, "/mnt/data").device()).isEqualTo("0:50");
+    }
+
+    /** As Linux before 5.8 does while another mount is removed. */
+    @Test
+    void stable_whereAReadingLeavesAMountOut_hasIt() throws IOException {
+        Iterator<String> readings = List.of(ROOT, ROOT + OURS, ROOT + OURS).iterator();
+        byte[] read = MountTable.stable(() -> readings.next().getBytes(StandardCharsets.UTF_8));
+        assertThat(read).asString().isEqualTo(ROOT + OURS);
+    }
+
+    @Test
+    void stable_whereItChangesAllTheTime_saysSo() {
+        AtomicInteger count = new AtomicInteger();
+        assertThatThrownBy(() -> MountTable.stable(() -> new byte[] {(byte) count.incrementAndGet()}))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("changed in each");
     }
 
     /** In each of them Java, or C, sees the end of a line or of a word. */
