@@ -76,6 +76,22 @@ func TestAPathIsFreeOnlyWhenTheLastCallThatWasLeftHasEnded(t *testing.T) {
 	})
 }
 
+// ended returns when no call is left.
+func (b *Bounded) ended(t *testing.T) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		b.mu.Lock()
+		left := len(b.left)
+		b.mu.Unlock()
+		switch {
+		case left == 0:
+			return
+		case time.Now().After(deadline):
+			t.Error("calls do not end with their connection: ", left)
+			return
+		}
+	}
+}
+
 // Nobody serves it: each look below it waits, and only its end ends that.
 func TestAFolderBelowAMountThatHangsIsNotWaitedFor(t *testing.T) {
 	fusetest.RequireFuse(t)
@@ -88,8 +104,14 @@ func TestAFolderBelowAMountThatHangsIsNotWaitedFor(t *testing.T) {
 	if err := unix.Mount("test", folder, "fuse", unix.MS_NOSUID|unix.MS_NODEV, data); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = errors.Join(fuse.Close(), unix.Unmount(folder, unix.MNT_DETACH)) }) // what waits ends with the connection
 	b := bounded(Kernel{}, time.Millisecond)
+	t.Cleanup(func() {
+		_ = fuse.Close() // what waits ends with the connection
+		b.ended(t)       // and makes nothing in the folder that was below
+		if err := unix.Unmount(folder, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
 	if _, err := b.Resolve(filepath.Join(folder, "a", "b")); !errors.Is(err, ErrWaits) {
 		t.Error("resolve:", err)
 	}
