@@ -32,9 +32,9 @@ type provisionRecord struct {
 	Context  map[string]string
 }
 
-// NewController opens the durable state.
+// NewController opens the durable state, which may lie in an emptyDir: all containers of the pod may write there.
 func NewController(parts Parts) (*Controller, error) {
-	store, err := state.Open[provisionRecord](parts.StateDir + "/provisioned")
+	store, err := state.OpenAnywhere[provisionRecord](parts.StateDir + "/provisioned")
 	if err != nil {
 		return nil, err
 	}

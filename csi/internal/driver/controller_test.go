@@ -25,6 +25,18 @@ func newController(t *testing.T, m *machine) *Controller {
 	return c
 }
 
+func TestRecordsMayLieInAFolderThatContainersShare(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.Chmod(folder, 0o777|os.ModeSetgid); err != nil { // an emptyDir, on disk, of a pod with an fsGroup
+		t.Fatal(err)
+	}
+	parts := newMachine().parts(t)
+	parts.StateDir = folder + "/volumes"
+	if _, err := NewController(parts); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func createRequest(name string, parameters map[string]string) *csi.CreateVolumeRequest {
 	return &csi.CreateVolumeRequest{Name: name, VolumeCapabilities: []*csi.VolumeCapability{shared}, Parameters: parameters}
 }

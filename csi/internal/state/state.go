@@ -25,7 +25,17 @@ const suffix = ".json"
 
 // Open makes the folder when it is missing, for this user alone, and removes what a killed writer left.
 func Open[Record any](folder string) (*Store[Record], error) {
-	if err := trusted.Folder(folder, 0o700); err != nil {
+	return open[Record](folder, trusted.Folder)
+}
+
+// OpenAnywhere is Open for records on which nothing hangs but what is listed. They may lie where containers of a pod share a folder, who
+// could replace them.
+func OpenAnywhere[Record any](folder string) (*Store[Record], error) {
+	return open[Record](folder, trusted.FolderAnywhere)
+}
+
+func open[Record any](folder string, look func(string, fs.FileMode) error) (*Store[Record], error) {
+	if err := look(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
 	left, err := filepath.Glob(filepath.Join(folder, "*"+suffix+".*"))

@@ -49,7 +49,7 @@ func Folder(path string, mode fs.FileMode) error {
 	return above(path, stands)
 }
 
-// FolderAnywhere is Folder for what is locked and never believed, which may lie where containers of a pod share a folder: it does not
+// FolderAnywhere is Folder for what is not trusted, a lock or a list, which may lie where containers of a pod share a folder: it does not
 // look at who could replace it.
 func FolderAnywhere(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(path, mode); err != nil {
