@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,20 +77,20 @@ func TestAPathIsFreeOnlyWhenTheLastCallThatWasLeftHasEnded(t *testing.T) {
 	})
 }
 
-// ended returns when no call is left.
-func (b *Bounded) ended(t *testing.T) {
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		b.mu.Lock()
-		left := len(b.left)
-		b.mu.Unlock()
-		switch {
-		case left == 0:
-			return
-		case time.Now().After(deadline):
-			t.Error("calls do not end with their connection: ", left)
-			return
-		}
-	}
+// counted says when calls that make something have ended.
+type counted struct {
+	Kernel
+	waiting *sync.WaitGroup
+}
+
+func (c counted) MakeFolder(path string) error {
+	defer c.waiting.Done()
+	return c.Kernel.MakeFolder(path)
+}
+
+func (c counted) Bind(source, target string, readOnly bool) error {
+	defer c.waiting.Done()
+	return c.Kernel.Bind(source, target, readOnly)
 }
 
 // Nobody serves it: each look below it waits, and only its end ends that.
@@ -104,10 +105,12 @@ func TestAFolderBelowAMountThatHangsIsNotWaitedFor(t *testing.T) {
 	if err := unix.Mount("test", folder, "fuse", unix.MS_NOSUID|unix.MS_NODEV, data); err != nil {
 		t.Fatal(err)
 	}
-	b := bounded(Kernel{}, time.Millisecond)
+	var waiting sync.WaitGroup
+	waiting.Add(2)
+	b := bounded(counted{waiting: &waiting}, time.Millisecond)
 	t.Cleanup(func() {
 		_ = fuse.Close() // what waits ends with the connection
-		b.ended(t)       // and makes nothing in the folder that was below
+		waiting.Wait()   // and makes nothing in the folder that was below
 		if err := unix.Unmount(folder, unix.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
