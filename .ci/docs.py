@@ -2,9 +2,9 @@
 """Checks what users read: README.md, CONTRIBUTING.md, CHANGELOG.md and docs/; links, sentences and words of PARTS, too.
 
 Links lead somewhere; sentences have at most 25 words; the glossary's words are used (.ci/words), in what the code
-prints, too; every option, flag,
-metric, alert, errno, make target and error text that is named exists; each command of README and quickstarts is run by
-a test; all of it has at most 25,000 words. What is generated is left out, but for its links.
+prints, too; every option, flag, metric, alert, errno, make target and error text that is named exists, and so do the
+classes and files that pages on the code name; each command of README and quickstarts is run by a test; all of it has at
+most 25,000 words. What is generated is left out, but for its links.
 Maven, the chart and the newest release of CHANGELOG.md have one version. The table of requests to a bucket says what
 was measured.
 """
@@ -30,6 +30,10 @@ MADE = "<!-- Made by `make docs`"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[[^\]\[]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`+([^`\n]+)`+")
+# Pages on the code, and what they name of it: a class, perhaps with folders before it and a member behind, or a file.
+OF_CODE = ("CONTRIBUTING.md", "docs/architecture.md", "docs/design/")
+CLASS = re.compile(r"((?:[\w-]+/)*[A-Z][a-z]\w*)((?:\.\w+)*)(?:\(\))?")
+FILE = re.compile(r"(?:[\w.-]+/)*[\w-]+\.(?:c|go|h|java|proto|py)")
 # Which tests run the commands of a page; those of make: `make test`, which begins with them.
 ON_HOST = "alluxio-adapter/src/test/java/io/posixgateway/alluxio/cli/QuickstartFaultTest.java"
 IN_KUBERNETES = "e2e/cases/14-page.sh"
@@ -199,6 +203,8 @@ class Names:
 def unknown_names(page: Page, names: Names) -> Iterator[str]:
     spans = [match[1] for match in CODE.finditer(page.written)] + [match[2] for match in FENCE.finditer(page.written)]
     for span in spans if page.name != "CHANGELOG.md" else ():
+        if page.name.startswith(OF_CODE) and FILE.fullmatch(span):
+            continue  # of missing_classes
         for flag in re.findall(r"posix-gateway[ \w/.:-]* (--[a-z][a-z-]+)", span):
             if flag not in names.text:
                 yield f"{page.name}: no command has the flag {flag}"
@@ -215,6 +221,20 @@ def unknown_names(page: Page, names: Names) -> Iterator[str]:
         for name in re.findall(r"(?<![\w./<-])(?:[a-z]+_[a-z_]+|PosixGateway[A-Z]\w+)(?![\w/(*-])", span):
             if name not in names.words:
                 yield f"{page.name}: nothing in the sources is named {name}"
+
+
+def missing_classes(page: Page, files: list[str], root: Path = ROOT) -> Iterator[str]:
+    """Of pages on the code. A member is a word of its class."""
+    for match in CODE.finditer(page.written) if page.name.startswith(OF_CODE) else ():
+        named = CLASS.fullmatch(match[1])
+        wanted = f"{named[1]}.java" if named else match[1] if FILE.fullmatch(match[1]) else None
+        found = [name for name in files if f"/{name}".endswith(f"/{wanted}")]
+        if wanted and not found:
+            yield f"{page.at(match.start())}: the tree has no {wanted}"
+        source = "".join((root / name).read_text() for name in found) if named and named[2] else ""
+        for member in named[2].split(".")[1:] if source else ():
+            if not re.search(rf"\b{member}\b", source):
+                yield f"{page.at(match.start())}: {named[1]} has no {member}"
 
 
 def unknown_texts(page: Page, names: Names) -> Iterator[str]:
@@ -279,6 +299,11 @@ def pages(root: Path = ROOT) -> list[Page]:
     return [Page(str(path.relative_to(root)), path.read_text()) for path in some]
 
 
+def tracked(root: Path = ROOT) -> list[str]:
+    listed = subprocess.run(["git", "ls-files"], cwd=root, check=True, capture_output=True, text=True)
+    return listed.stdout.split()
+
+
 def parts(root: Path = ROOT) -> list[Page]:
     listed = subprocess.run(
         ["git", "ls-files", "--", *(f":(glob){part}" for part in PARTS)], cwd=root, check=True, capture_output=True
@@ -292,7 +317,7 @@ def count(some: list[Page]) -> int:
 
 
 def wrong(some: list[Page], names: Names) -> Iterator[str]:
-    words = glossary()
+    words, files = glossary(), tracked()
     yield from house_words_in_code(texts.texts(), words)
     yield from differing_versions()
     yield from differing_requests()
@@ -300,8 +325,10 @@ def wrong(some: list[Page], names: Names) -> Iterator[str]:
         yield from broken_links(page)
         yield from long_sentences(page)
         yield from house_words(page, words)
+        yield from missing_classes(page, files)
+        if page in some or page.name.startswith(OF_CODE):
+            yield from unknown_names(page, names)
     for page in some:
-        yield from unknown_names(page, names)
         yield from unknown_texts(page, names)
         yield from commands_not_run(page)
     if (total := count(some)) > MAX_WORDS:

@@ -119,6 +119,21 @@ String metric = "requests_handed_over_again";
         )
         self.assertEqual([], list(docs.unknown_names(Page("a.md", known), self.names)))
 
+    def test_a_class_or_file_that_the_tree_lacks_is_found_in_pages_on_the_code(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root, files = Path(folder), ["a/meta/Inode.java", "b/pgw_uring.c"]
+            (root / "a/meta").mkdir(parents=True)
+            (root / files[0]).write_text("class Inode { long see() {} }")
+            for text in ("`Dentries`", "`read/Inode`", "`Inode.hear`", "`pgw_ring.c`", "`csi/pgw_uring.c`"):
+                page = Page("docs/design/a.md", f"\n{text}\n")
+                found = list(docs.missing_classes(page, files, root))
+                self.assertEqual([True], [one.startswith("docs/design/a.md:2: ") for one in found], text)
+                self.assertEqual([], list(docs.missing_classes(Page("docs/operations.md", text), files, root)))
+            known = (
+                "`Inode` `meta/Inode` `Inode.see` `Inode.see()` `pgw_uring.c` `b/pgw_uring.c` `EIO` `FETCHING` `close`"
+            )
+            self.assertEqual([], list(docs.missing_classes(Page("docs/design/a.md", known), files, root)))
+
     def test_an_error_text_that_nothing_prints_is_found(self):
         self.assertEqual(
             [], list(docs.unknown_texts(Page("a.md", "> `option '…' is not known; give one of …`\n"), self.names))
