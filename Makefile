@@ -357,7 +357,7 @@ docs-check:
 	@.ci/proofs.py
 	@.ci/docs.py
 	@cd .ci && python3 -B -m unittest -q docs_test
-	@$(VENV)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs/*.md {csi,e2e,fuse-core,charts/posix-gateway}/README.md csi/docs/*.md
+	@$(VENV)/codespell README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/design/*.md {csi,e2e,fuse-core,charts/posix-gateway}/README.md csi/docs/*.md
 
 fmt: setup ## Format all sources
 	@$(MVN) spotless:apply
