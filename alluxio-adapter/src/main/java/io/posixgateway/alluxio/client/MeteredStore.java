@@ -183,6 +183,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public void awaitMayReadBlocks() {
+        watch.beforeRead();
+    }
+
+    @Override
     public FileStatus status(String path) throws StoreException {
         return timed(Method.STATUS, () -> store.status(path));
     }

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.bypass.BypassResult;
 import io.posixgateway.alluxio.meta.Attr;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.read.BlockFolder;
+import io.posixgateway.fuse.spi.Request;
 import java.util.List;
 
 /** Finds the block files of files that may be read without us. Any thread; never waits. */
@@ -33,7 +34,7 @@ final class BypassResolver {
             return BlockSet.refused(BypassResult.SMALL);
         }
         List<BlockFolder> folders = volume.readers.blocks().folders();
-        if (folders.isEmpty()) {
+        if (folders.isEmpty() || !volume.store.mayReadBlocks()) {
             return BlockSet.refused(BypassResult.NOT_LOCAL);
         }
         long blockBytes = Math.max(1, attr.blockBytes());
@@ -46,6 +47,20 @@ final class BypassResolver {
                 (int) Math.min(Integer.MAX_VALUE, blocks),
                 FileOperations.extent(attr).firstBlock(),
                 folders);
+    }
+
+    /**
+     * Before an open is answered, after which the file's blocks may be asked for: block files are found by their numbers alone, which another
+     * Alluxio gives to others. Waits for a moment, if it may, until it is known which one answers.
+     *
+     * @return false: it is not known, and this request may not wait
+     */
+    boolean isPrepared(Request request) {
+        boolean prepared = volume.options.bypassBytes() <= 0 || !volume.unchanging() || volume.store.mayReadBlocks();
+        if (!prepared && request.mayWait()) {
+            volume.store.awaitMayReadBlocks();
+        }
+        return prepared || request.mayWait();
     }
 
     private boolean isReadOnly(Inode inode, Attr attr) {

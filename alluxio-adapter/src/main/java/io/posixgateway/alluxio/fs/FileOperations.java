@@ -29,10 +29,12 @@ final class FileOperations {
     private final LongMap<FileHandle> handles = new LongMap<>();
     private final HandleIds numbers = new HandleIds();
     private final NoOpenReaders unopened;
+    private final BypassResolver bypass;
 
     FileOperations(VolumeContext volume) {
         this.volume = volume;
         this.unopened = new NoOpenReaders(volume);
+        this.bypass = new BypassResolver(volume);
     }
 
     int open(Request request, Inode inode, int flags, OpenReply reply) throws StoreException {
@@ -76,7 +78,7 @@ final class FileOperations {
 
     private int startReading(Request request, Inode inode, OpenReply reply) throws StoreException {
         boolean isCached = startsCached(inode);
-        if (isCached && !request.mayWait()) {
+        if ((isCached && !request.mayWait()) || !bypass.isPrepared(request)) {
             return FileSystem.WOULD_WAIT;
         }
         if (!registerReader(inode, reply, isCached)) {

@@ -192,6 +192,9 @@ public interface Store extends AutoCloseable {
         return true;
     }
 
+    /** Waits for a moment, if need be, until it is known what {@link #mayReadBlocks} returns. */
+    default void awaitMayReadBlocks() {}
+
     /** Everything that can be told of a path. */
     FileDetails details(String path) throws StoreException;
 

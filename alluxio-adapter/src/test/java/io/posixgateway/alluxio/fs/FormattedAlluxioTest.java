@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.fs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.posixgateway.alluxio.bypass.BypassResult;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.harness.Walk;
 import io.posixgateway.alluxio.store.FuseFailure;
@@ -115,6 +116,43 @@ class FormattedAlluxioTest {
             assertThat(mount.exists("/mine")).isFalse();
             isStale(reader::readText);
             reader.close(); // nothing is lost
+        }
+    }
+
+    private static MemoryMount bypassed(MemoryCluster cluster) {
+        return MemoryMount.of(cluster.connect())
+                .with("bypass", "on")
+                .with("consistency", "immutable")
+                .open();
+    }
+
+    private static BypassResult bypass(MemoryMount mount, OpenFile file) {
+        return mount.fileSystem().blockSet(file.opened().node().id()).bypassResult();
+    }
+
+    /** What is open past the gateway is opened by the numbers of its blocks, as what is read here is. */
+    @Test
+    void bypass_givesNoBlocks_whereTheirNumbersMayBeAnothers() {
+        try (MemoryMount mount = bypassed(before)) {
+            mount.write("/mine", OLD);
+            try (OpenFile reader = mount.open("/mine")) {
+                assertThat(bypass(mount, reader)).isEqualTo(BypassResult.GIVEN);
+                format(mount);
+                assertThat(bypass(mount, reader)).isNotEqualTo(BypassResult.GIVEN);
+            }
+        }
+    }
+
+    /** Where nothing is asked of Alluxio for long, an open finds out whether it is the one of before. */
+    @Test
+    void bypass_givesBlocks_afterAnOpenThatFoundTheAlluxioOfBefore() {
+        try (MemoryMount mount = bypassed(before)) {
+            mount.write("/mine", OLD);
+            mount.open("/mine").close(); // which asks where blocks are
+            before.clock().advance(Duration.ofMinutes(1));
+            try (OpenFile reader = mount.open("/mine")) {
+                assertThat(bypass(mount, reader)).isEqualTo(BypassResult.GIVEN);
+            }
         }
     }
 
