@@ -184,6 +184,11 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
+    public void onMasterAbsent(Runnable listener) {
+        master.onAbsent(listener);
+    }
+
+    @Override
     public void connect() throws StoreException {
         master.connect();
     }

@@ -20,6 +20,10 @@ import org.slf4j.LoggerFactory;
  * where that may have happened: before a call when the last one was answered so long ago, or was not answered, and after a call that
  * took so long that it may have outlasted a restart. Calls that are made all the time cost nothing, and those that come at once after
  * a silence share one comparison.
+ *
+ * <p>Blocks come from workers, which may live on while their master is formatted, and then have other blocks under the same numbers. So they
+ * are read as long as no other Alluxio can have begun: for {@link #SILENCE_NANOS} after the one before answered, or after nobody listened at
+ * the address of the only master, if that followed as soon. Else reading waits for a comparison, and fails where that is not answered.
  */
 final class ClusterWatch {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterWatch.class);
@@ -27,12 +31,14 @@ final class ClusterWatch {
     static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
     /** A call that took longer may have been sent again. */
     static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** So long reading waits for a comparison: it goes on while the master is away. */
-    private static final long READ_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** So long after a comparison that was not answered reading waits for none. */
-    private static final long AWAY_NANOS = TimeUnit.SECONDS.toNanos(1);
+    /** So early reading compares, so that a master that is found to be absent then is so before another Alluxio can have begun. */
+    private static final long COMPARED_NANOS = SILENCE_NANOS / 2;
     /** What a master of Alluxio 2 says that has read nothing of its journal, or nothing any more. */
     private static final String NO_ID = "INVALID_CLUSTER_ID";
+
+    private static final String UNKNOWN =
+            "Alluxio's master does not answer, and may have been formatted since it did last: a worker may have"
+                    + " another file's blocks by now. Check the master; reading continues when it answers";
 
     private final Question question;
     private final Clock clock;
@@ -40,13 +46,12 @@ final class ClusterWatch {
     private final AtomicBoolean looking = new AtomicBoolean();
     private volatile @Nullable String known;
     private volatile @Nullable Consumer<String> hears;
-    private volatile long answeredNanos;
+    /** When it was known last that no other Alluxio had begun. */
+    private volatile long knownNanos;
     /** The last call was not answered. */
     private volatile boolean unanswered;
-    /** When a comparison was not answered last, if one was not. */
-    private volatile long awayNanos;
-
-    private volatile boolean away;
+    /** So often another Alluxio answered. */
+    private volatile int others;
 
     /** Asks the master for its cluster id. */
     interface Question {
@@ -56,7 +61,7 @@ final class ClusterWatch {
     ClusterWatch(Question question, Clock clock) {
         this.question = question;
         this.clock = clock;
-        this.answeredNanos = clock.nanos();
+        this.knownNanos = clock.nanos();
     }
 
     /**
@@ -73,6 +78,7 @@ final class ClusterWatch {
         if (!clusterId.isEmpty()) {
             known = clusterId;
             unanswered = true; // compare first
+            knownNanos = clock.nanos() - SILENCE_NANOS - 1;
         }
     }
 
@@ -89,7 +95,16 @@ final class ClusterWatch {
 
     /** May it be told without asking that the Alluxio that answers is the one before? Never waits. */
     boolean isSure() {
-        return known == null || hears == null || !(unanswered || clock.nanos() - answeredNanos > SILENCE_NANOS);
+        return !isWatching() || (!unanswered && isKnownFor(SILENCE_NANOS));
+    }
+
+    private boolean isWatching() {
+        return known != null && hears != null;
+    }
+
+    /** True if no other Alluxio had begun so short a time ago. */
+    private boolean isKnownFor(long nanos) {
+        return clock.nanos() - knownNanos <= nanos;
     }
 
     /**
@@ -99,7 +114,7 @@ final class ClusterWatch {
      */
     void answered(long beganNanos) throws StoreException {
         long now = clock.nanos();
-        if (now - beganNanos > LONG_NANOS && known != null && hears != null) {
+        if (now - beganNanos > LONG_NANOS && isWatching()) {
             try {
                 comparison.ask(true, () -> true, this::compare);
             } catch (StoreException e) {
@@ -109,7 +124,7 @@ final class ClusterWatch {
                 unanswered = true;
             }
         } else if (!unanswered) {
-            answeredNanos = now;
+            knownNanos = now;
         }
     }
 
@@ -123,11 +138,15 @@ final class ClusterWatch {
     /** The master said this. */
     void told(String clusterId) throws StoreException {
         if (isAnother(clusterId)) {
-            throw new StoreException(
-                    Errno.ESTALE,
-                    "Another Alluxio cluster answers, or this one was formatted or restored: reopen files by name",
-                    null);
+            throw stale();
         }
+    }
+
+    private static StoreException stale() {
+        return new StoreException(
+                Errno.ESTALE,
+                "Another Alluxio cluster answers, or this one was formatted or restored: reopen files by name",
+                null);
     }
 
     private synchronized boolean isAnother(String clusterId) {
@@ -138,6 +157,7 @@ final class ClusterWatch {
         }
         Consumer<String> listener = hears;
         if (another && listener != null) {
+            others++;
             LOG.error(
                     "Alluxio was formatted or restored, or another cluster answers (cluster {}; it was {}): files"
                             + " open on this mount now fail with ESTALE; new opens by name work",
@@ -145,9 +165,9 @@ final class ClusterWatch {
                     before);
             listener.accept(clusterId);
         }
-        away = false;
         unanswered = false;
-        answeredNanos = clock.nanos();
+        knownNanos = clock.nanos();
+        notifyAll();
         return another && listener != null;
     }
 
@@ -158,8 +178,6 @@ final class ClusterWatch {
         } catch (StoreException e) {
             if (e.isOutcomeUnknown()) {
                 unanswered = true;
-                awayNanos = clock.nanos();
-                away = true;
                 throw e;
             }
             clusterId = ""; // it may not be asked
@@ -167,26 +185,28 @@ final class ClusterWatch {
         told(clusterId);
     }
 
-    /**
-     * Before blocks are read, which needs no master: true if they may be those of the Alluxio before. Never waits: where that is not
-     * known, it is found out meanwhile. While the master is away that takes long each time, and they are read: one that comes back
-     * answers before it knows a worker, and so before there are other blocks.
-     */
+    /** Nobody listens at the address of the only master. */
+    synchronized void absent() {
+        if (isKnownFor(SILENCE_NANOS)) { // else another Alluxio may have begun, and ended
+            knownNanos = clock.nanos();
+            notifyAll();
+        }
+    }
+
+    /** True if blocks are those of the Alluxio before. Never waits: where that is not known, it is found out meanwhile. */
     boolean mayRead() {
-        if (isSure()) {
+        if (!isWatching() || isKnownFor(COMPARED_NANOS)) {
             return true;
         }
-        boolean wasAway = away;
-        boolean asks = !wasAway || clock.nanos() - awayNanos >= AWAY_NANOS;
-        if (asks && looking.compareAndSet(false, true)) {
+        if (looking.compareAndSet(false, true)) {
             new UnpinnedThread(clock.background(this::look), "cluster-watch").start();
         }
-        return wasAway;
+        return isKnownFor(SILENCE_NANOS);
     }
 
     private void look() {
         try {
-            comparison.ask(false, () -> !isSure(), this::compare);
+            comparison.ask(false, () -> !isKnownFor(COMPARED_NANOS), this::compare);
         } catch (StoreException e) {
             LOG.debug("The cluster id could not be compared: {}", e.getMessage());
         } finally {
@@ -197,20 +217,29 @@ final class ClusterWatch {
         }
     }
 
-    /** As {@link #mayRead}; waits for a moment until it is known. */
-    void beforeRead() {
-        if (mayRead()) {
-            return;
-        }
-        long end = clock.nanos() + READ_WAIT_NANOS;
+    /**
+     * Before blocks are read, which needs no master. Waits until it is known whose they are.
+     *
+     * @throws StoreException ESTALE: another Alluxio answers by now; EIO: none does; EINTR: the thread was interrupted, which it stays
+     */
+    void beforeRead() throws StoreException {
+        int before = others;
+        mayRead();
         synchronized (this) {
             try {
-                for (long left = READ_WAIT_NANOS; looking.get() && left > 0; left = end - clock.nanos()) {
-                    clock.waitOn(this, left);
+                while (looking.get() && !isKnownFor(COMPARED_NANOS)) {
+                    clock.waitOn(this, SILENCE_NANOS);
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
+                throw new StoreException(Errno.EINTR, "Interrupted while waiting for Alluxio's master", e);
             }
+        }
+        if (others != before) {
+            throw stale();
+        }
+        if (isWatching() && !isKnownFor(SILENCE_NANOS)) {
+            throw new StoreException(Errno.EIO, UNKNOWN, null);
         }
     }
 }

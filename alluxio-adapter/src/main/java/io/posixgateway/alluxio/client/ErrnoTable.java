@@ -20,6 +20,7 @@ import alluxio.shaded.client.io.grpc.StatusRuntimeException;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.io.FileNotFoundException;
+import java.net.ConnectException;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -212,6 +213,14 @@ final class ErrnoTable {
             Status.Code code = codeOf(at);
             return code != null && LOST_CONNECTION.contains(code);
         });
+    }
+
+    /** True if the server's host answered that no process has its port. */
+    static boolean isNobodyListening(Throwable failure) {
+        return hasCause(
+                failure,
+                at -> at instanceof ConnectException
+                        && String.valueOf(at.getMessage()).contains("Connection refused"));
     }
 
     /** Did the server say that it does not do it: so it answered? */

@@ -11,6 +11,7 @@ import alluxio.shaded.client.io.grpc.MethodDescriptor;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.shaded.client.io.grpc.StatusRuntimeException;
 import alluxio.shaded.client.io.grpc.stub.ClientCalls;
+import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
@@ -93,6 +94,11 @@ final class MasterClient implements AutoCloseable {
         if (!connection.hasSettings()) {
             connect();
         }
+    }
+
+    /** As {@link Store#onMasterAbsent}. */
+    void onAbsent(Runnable listener) {
+        connection.onAbsent(listener);
     }
 
     /** Returns when the master can be called. */

@@ -16,6 +16,7 @@ import alluxio.grpc.ServiceVersionClientServiceGrpc;
 import alluxio.master.MasterClientContext;
 import alluxio.shaded.client.io.grpc.Status;
 import alluxio.util.ConfigurationUtils;
+import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.time.Clock;
 import java.net.InetSocketAddress;
@@ -62,6 +63,7 @@ final class MasterConnection implements AutoCloseable {
 
     private volatile boolean hasSettings;
     private volatile boolean wasConnected;
+    private volatile Runnable absent = () -> {};
 
     /** @param limitNanos for which a call tries to connect */
     MasterConnection(FileSystemContext context, long limitNanos, Clock clock) {
@@ -124,6 +126,9 @@ final class MasterConnection implements AutoCloseable {
                 connected(connect());
             } catch (AlluxioStatusException e) {
                 failure = e;
+                if (alone && ErrnoTable.isNobodyListening(e)) {
+                    absent.run();
+                }
             } finally {
                 over.countDown();
             }
@@ -141,6 +146,11 @@ final class MasterConnection implements AutoCloseable {
             thread.interrupt();
             over.countDown();
         }
+    }
+
+    /** As {@link Store#onMasterAbsent}. */
+    void onAbsent(Runnable listener) {
+        absent = listener;
     }
 
     /** True if another one than the leading master can lead later. */

@@ -61,6 +61,7 @@ final class MeteredStore implements Store {
         this.copies = new RunningListings(clock);
         this.shutdown = new ShutdownLimit(clock);
         this.watch = new ClusterWatch(() -> measured(Method.CLUSTER_ID, store::clusterId), clock);
+        store.onMasterAbsent(watch::absent);
     }
 
     private interface Call<T> {
@@ -72,8 +73,10 @@ final class MeteredStore implements Store {
             return measured(method, call);
         }
         if (READING.contains(method)) {
-            watch.beforeRead();
-            return measured(method, call);
+            return measured(method, () -> {
+                watch.beforeRead();
+                return call.run();
+            });
         }
         watch.before();
         long beganNanos = clock.nanos();

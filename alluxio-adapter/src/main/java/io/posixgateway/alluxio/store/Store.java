@@ -185,6 +185,13 @@ public interface Store extends AutoCloseable {
     default void watchCluster(String clusterId, Consumer<String> listener) {}
 
     /**
+     * Has the listener called whenever nobody listens at the address of the master, where there is only one.
+     *
+     * @param listener must not wait
+     */
+    default void onMasterAbsent(Runnable listener) {}
+
+    /**
      * Whether block files on this host may be believed to be those of the Alluxio that was asked before. Never waits; where that is not
      * known, it is found out meanwhile.
      */

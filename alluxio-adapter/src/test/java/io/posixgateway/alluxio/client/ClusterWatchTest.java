@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -20,32 +21,116 @@ import org.junit.jupiter.api.Timeout;
 class ClusterWatchTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
+    private static final Duration SILENCE = Duration.ofNanos(ClusterWatch.SILENCE_NANOS);
+
     private final ManualClock clock = new ManualClock();
 
-    /** A question to a master that is away takes seconds; blocks are read meanwhile, once the first has ended. */
+    private interface Call {
+        void run() throws StoreException;
+    }
+
+    /** Its errno; 0: it did not fail. */
+    private static int errno(Call call) {
+        try {
+            call.run();
+            return 0;
+        } catch (StoreException e) {
+            return e.errno();
+        }
+    }
+
+    /** A call on a thread of its own, which {@code thread} interrupts. */
+    private static final class Reader {
+        private final FutureTask<Integer> task;
+        private final Thread thread;
+
+        Reader(ClusterWatch watch) {
+            task = new FutureTask<>(() -> errno(watch::beforeRead));
+            thread = new Thread(task, "reader");
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        int result() throws Exception {
+            return task.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+        }
+    }
+
+    private void awaitsComparison(HeldMaster master) throws Exception {
+        awaitQuietly(master.arrived);
+        clock.awaitWaiting(1);
+        clock.advance(Duration.ofSeconds(1));
+    }
+
+    /** What has the number of the block by now may be another file's. */
     @Test
-    void blocks_mayBeReadWhileTheMasterIsAway() throws Exception {
-        AtomicBoolean hangs = new AtomicBoolean();
-        CountDownLatch asked = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
+    void beforeRead_duringAComparison_waitsForItsAnswer() throws Exception {
+        HeldMaster master = new HeldMaster(number -> "two");
+        Reader reader = new Reader(master.watch);
+        awaitsComparison(master);
+        master.opened.countDown();
+        assertThat(reader.result()).isEqualTo(Errno.ESTALE);
+    }
+
+    @Test
+    void beforeRead_duringAComparison_endsWhenItsProgramIsKilled() throws Exception {
+        HeldMaster master = new HeldMaster(number -> "one");
+        Reader reader = new Reader(master.watch);
+        awaitsComparison(master);
+        reader.thread.interrupt();
+        assertThat(reader.result()).isEqualTo(Errno.EINTR);
+        master.opened.countDown();
+    }
+
+    @Test
+    void beforeRead_whoseComparisonNobodyAnswers_failsUntilTheMasterIsBack() {
+        AtomicBoolean away = new AtomicBoolean();
         ClusterWatch watch = new ClusterWatch(
                 () -> {
-                    if (hangs.get()) {
-                        asked.countDown();
-                        awaitQuietly(end);
+                    if (away.get()) {
+                        throw StoreParts.unanswered("away");
                     }
-                    throw StoreParts.unanswered("away");
+                    return "one";
                 },
                 clock);
         watch.watch("one", changed -> {});
-        assertThat(watch.mayRead()).isFalse();
-        Waiting.until("the first question has ended", LIMIT, watch::mayRead);
-        hangs.set(true);
-        clock.advance(Duration.ofSeconds(2));
-        watch.mayRead();
-        awaitQuietly(asked);
-        assertThat(watch.mayRead()).isTrue();
-        end.countDown();
+        assertThat(errno(watch::beforeRead)).isZero();
+        away.set(true);
+        clock.advance(SILENCE);
+        assertThat(errno(watch::beforeRead))
+                .as("no other Alluxio can have begun")
+                .isZero();
+        clock.advance(Duration.ofNanos(1));
+        assertThat(errno(watch::beforeRead)).isEqualTo(Errno.EIO);
+        away.set(false);
+        assertThat(errno(watch::beforeRead)).isZero();
+    }
+
+    /** Where nobody listens at the master's address, no other Alluxio has begun. */
+    @Test
+    void blocks_areReadForAsLongAsTheMasterIsAbsent() throws Exception {
+        HeldMaster master = new HeldMaster(number -> "one");
+        master.watch.told("one");
+        for (int i = 0; i < 10; i++) {
+            clock.advance(Duration.ofSeconds(3));
+            Reader reader = new Reader(master.watch);
+            awaitQuietly(master.arrived);
+            master.watch.absent();
+            assertThat(reader.result()).isZero();
+            assertThat(master.watch.mayRead()).isTrue();
+        }
+        master.opened.countDown();
+    }
+
+    /** One may have begun and ended meanwhile. */
+    @Test
+    void masterThatIsAbsentAfterASilence_provesNothing() throws Exception {
+        HeldMaster master = new HeldMaster(number -> "one");
+        master.watch.told("one");
+        clock.advance(SILENCE.plusNanos(1));
+        master.watch.absent();
+        assertThat(master.watch.mayRead()).isFalse();
+        master.opened.countDown();
     }
 
     /** A call that waits for the master's answer holds up the test until this is opened. */
@@ -72,7 +157,7 @@ class ClusterWatchTest {
             List<FutureTask<Integer>> tasks = new ArrayList<>();
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                FutureTask<Integer> task = new FutureTask<>(this::errnoBefore);
+                FutureTask<Integer> task = new FutureTask<>(() -> errno(watch::before));
                 Thread thread = new Thread(task, "call-" + i);
                 thread.setDaemon(true);
                 tasks.add(task);
@@ -82,15 +167,6 @@ class ClusterWatchTest {
             Waiting.until("all wait for the master", LIMIT, () -> threads.stream()
                     .allMatch(thread -> thread.getState() == Thread.State.WAITING));
             return tasks;
-        }
-
-        private int errnoBefore() {
-            try {
-                watch.before();
-                return 0;
-            } catch (StoreException e) {
-                return e.errno();
-            }
         }
     }
 

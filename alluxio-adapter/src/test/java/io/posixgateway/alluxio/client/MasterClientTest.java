@@ -27,6 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.security.auth.Subject;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -148,6 +149,21 @@ class MasterClientTest {
             new FileSystemMaster(one, late).status(PATH);
         }
         assertThat(first.requests).hasSize(1);
+    }
+
+    @Test
+    void masterAtWhoseAddressNobodyListens_isAbsent() throws Exception {
+        AtomicInteger absent = new AtomicInteger();
+        try (FileSystemContext one = context(first.address());
+                MasterClient alone = new MasterClient(one, MAX_CALLS, clock)) {
+            alone.onAbsent(absent::incrementAndGet);
+            new FileSystemMaster(one, alone).status(PATH);
+            first.close();
+            Caller caller = new Caller(() -> new FileSystemMaster(one, alone).status(PATH));
+            Waiting.until("it is absent", LIMIT, () -> absent.get() > 0);
+            clock.advance(Duration.ofSeconds(20));
+            assertThat(caller.errno()).isEqualTo(Errno.EIO);
+        }
     }
 
     /** Masters elect a leader, and another one at once. */

@@ -114,6 +114,10 @@ public final class MemoryCluster {
         masterGone = true;
     }
 
+    boolean isMasterGone() {
+        return masterGone;
+    }
+
     public void startMaster() {
         masterGone = false;
     }

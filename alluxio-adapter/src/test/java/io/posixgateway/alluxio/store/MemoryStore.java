@@ -34,6 +34,7 @@ public final class MemoryStore implements Store {
     private volatile boolean syncsCopies;
     private volatile boolean copies = true;
     private volatile String nested = "/";
+    private volatile Runnable masterAbsent = () -> {};
 
     MemoryStore(MemoryCluster cluster, WriteType type) {
         this.cluster = cluster;
@@ -87,7 +88,12 @@ public final class MemoryStore implements Store {
 
     private <T> T ask(StoreCall call, String path, MemoryCluster.Question<T> question) throws StoreException {
         try {
-            return faults.call(call, path, () -> cluster.ask(question));
+            return faults.call(call, path, () -> {
+                if (cluster.isMasterGone()) {
+                    masterAbsent.run();
+                }
+                return cluster.ask(question);
+            });
         } catch (StoreException e) {
             throw isSent(e) ? e : new StoreException(Errno.EIO, "RST_STREAM closed stream. PROTOCOL_ERROR", e);
         }
@@ -100,6 +106,11 @@ public final class MemoryStore implements Store {
             bytes += b < ' ' || b >= '~' || b == '%' ? 3 : 1;
         }
         return bytes <= MAX_TRAILER_BYTES;
+    }
+
+    @Override
+    public void onMasterAbsent(Runnable listener) {
+        masterAbsent = listener;
     }
 
     /** From now on this one answers, where the other did: it was formatted. */
