@@ -17,8 +17,6 @@ import io.posixgateway.fuse.metrics.RemoteCalls;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
-import java.util.EnumSet;
-import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +43,6 @@ final class MasterClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(MasterClient.class);
 
-    private static final Set<Repeat> CHANGES = EnumSet.of(Repeat.UNANSWERED_CHANGE, Repeat.UNANSWERED_ENTRIES);
-
     private final MasterConnection connection;
     private final Clock clock;
     private final Semaphore free;
@@ -59,13 +55,12 @@ final class MasterClient implements AutoCloseable {
     /** When to send a call again. */
     enum Repeat {
         UNANSWERED,
-        /** The same of a change that is refused once it is done: {@link StoreException#isOfRepetition} then. */
-        UNANSWERED_CHANGE,
         /**
-         * The same of a change that is more than one entry in a master's journal. The next leader may have the first of them alone, by which
-         * it takes the change for done: EIO then, {@link StoreException#isOfRepetition}.
+         * The same of a change, which a master refuses once it is done. And what it does first (the time of a directory, what it loads, the
+         * entry in its journal before the under file system is told) has the operation id, too: by that alone the next leader, or the
+         * same master that was killed, takes it for done, which is EIO here. In both cases {@link StoreException#isOfRepetition}.
          */
-        UNANSWERED_ENTRIES,
+        UNANSWERED_CHANGE,
         /**
          * What was cut off after a while, too: a master that loads a large directory may pause for so long (its heap is collected,
          * another one takes over) that the keepalive of the connection fails. What it has loaded by then is kept.
@@ -241,7 +236,7 @@ final class MasterClient implements AutoCloseable {
 
         /** A master said that it is done. */
         private void checkDone() throws StoreException {
-            if (mayBeDone && repeat == Repeat.UNANSWERED_ENTRIES) {
+            if (mayBeDone) {
                 String text = what
                         + ": the master that had it first did not answer; another one says that it is done, which may be"
                         + " true of its first part alone";
@@ -270,7 +265,7 @@ final class MasterClient implements AutoCloseable {
                 isRepetitionRefused = mayBeDone;
                 throw failure;
             }
-            mayBeDone |= CHANGES.contains(repeat) && !wasRefused(failure.getStatusCode());
+            mayBeDone |= repeat == Repeat.UNANSWERED_CHANGE && !wasRefused(failure.getStatusCode());
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedException(failure.getMessage());
             }

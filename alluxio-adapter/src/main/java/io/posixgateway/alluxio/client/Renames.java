@@ -60,10 +60,10 @@ final class Renames {
 
     private String renamed(String from, String to, boolean overFile) throws StoreException {
         RenamePOptions.Builder options = RenamePOptions.newBuilder();
-        if (overFile) { // its journal has what is dropped there as an entry of its own
+        if (overFile) {
             options.setS3SyntaxOptions(OVERWRITING);
         }
-        files.rename(from, to, options.build(), overFile ? Repeat.UNANSWERED_ENTRIES : Repeat.UNANSWERED_CHANGE);
+        files.rename(from, to, options.build(), Repeat.UNANSWERED_CHANGE);
         return to;
     }
 

@@ -116,7 +116,7 @@ public final class FileReplacer {
                 Outcome outcome = looks ? outcomes.atOnce(renaming, renamed, replaced) : null;
                 if (failed && outcome == Outcome.TARGET_MISSING) {
                     takeFreeName(renaming, e);
-                    return true;
+                    return !e.isOfRepetition();
                 }
                 if (outcome == Outcome.IN_PLACE) {
                     return false;

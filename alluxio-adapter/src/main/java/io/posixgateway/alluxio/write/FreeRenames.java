@@ -65,12 +65,15 @@ final class FreeRenames {
         });
     }
 
-    /** The next master refuses it where an earlier one did it, and was stopped before it answered. */
+    /** The next master refuses it where an earlier one did it, and was stopped before it answered, or confirms what that had only noted. */
     private void moveToFree(Renaming renaming, @Nullable Attr renamed) throws StoreException {
         try {
             takeFree(renaming);
         } catch (StoreException e) {
-            if (!e.isOfRepetition() || outcomes.atOnce(renaming, renamed, null) != Outcome.IN_PLACE) {
+            Outcome found = e.isOfRepetition() ? outcomes.atOnce(renaming, renamed, null) : null;
+            if (found == Outcome.TARGET_MISSING && e.errno() == Errno.EIO) {
+                takeFree(renaming);
+            } else if (found != Outcome.IN_PLACE) {
                 throw e;
             }
         }

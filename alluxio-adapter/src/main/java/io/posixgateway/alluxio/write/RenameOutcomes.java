@@ -54,13 +54,16 @@ final class RenameOutcomes {
      * and Alluxio has noted nothing, what has the name has another id; then it is the renamed file if the under file system says that it has
      * its content. Its length alone says nothing: another client's file may be as long.
      *
+     * <p>Alluxio notes a rename before the under file system does it, and takes it back if that refuses; a master that is killed meanwhile
+     * does not. So where Alluxio has noted it, the under file system is asked.
+     *
      * @param renamed the file before; null: nothing is known of it
      * @param replaced what had the name; null: nothing, or nothing is known of it
      */
     Outcome of(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
         String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
         if (!renaming.from().equals(at)) {
-            return renaming.to().equals(at) && isInPlace(renaming, renamed) ? Outcome.IN_PLACE : Outcome.SOURCE_GONE;
+            return renaming.to().equals(at) ? ofNoted(renaming, renamed, replaced) : Outcome.SOURCE_GONE;
         }
         FileDetails source = Existing.orNull(() -> store.details(renaming.from()));
         // The master may know of a file whose object it has deleted.
@@ -75,14 +78,36 @@ final class RenameOutcomes {
         return ofBoth(renaming, source, there, replaced);
     }
 
-    /** True if the file itself has its new name: not another one with its id, as after a restore from a backup. */
-    private boolean isInPlace(Renaming renaming, @Nullable Attr renamed) throws StoreException {
+    private Outcome ofNoted(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
         FileStatus there = Existing.orNull(() -> store.status(renaming.to()));
+        if (there == null || !isTheFile(renaming, renamed, there)) {
+            return Outcome.SOURCE_GONE;
+        }
+        FileStatus left = there.directory() ? null : left(renaming);
+        if (left == null) {
+            return Outcome.IN_PLACE;
+        }
+        if (renamed != null) {
+            lost.restore(renaming.from(), left, renamed);
+        }
+        adopt(renaming, left);
+        return of(new Renaming(renaming.from(), left.id(), renaming.to()), renamed, replaced);
+    }
+
+    /** True if it is the file itself: not another one with its id, as after a restore from a backup. */
+    private static boolean isTheFile(Renaming renaming, @Nullable Attr renamed, FileStatus there) {
         int createdSeconds = renamed == null ? 0 : renamed.raw().createdSeconds();
-        return there != null
-                && there.id() == renaming.fileId()
+        return there.id() == renaming.fileId()
                 && there.complete()
                 && AbandonedCreates.isSame(createdSeconds, there.createdSeconds());
+    }
+
+    /** What the under file system still has under the old name, where it has not renamed it; Alluxio knows of that from now on. */
+    private @Nullable FileStatus left(Renaming renaming) throws StoreException {
+        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
+        return there != null && there.id() == renaming.fileId()
+                ? null
+                : Existing.orNull(() -> store.compared(renaming.from()));
     }
 
     /**

@@ -412,6 +412,8 @@ final class MemoryMaster {
     /** How far a rename comes. */
     enum Reach {
         ALL,
+        /** The journal has the rename, and the UFS was not told. */
+        NOTED,
         /** Only the first entry of the journal survived a change of master. */
         TARGET_DROPPED,
         /** No entry did, but the object was deleted. */
@@ -464,24 +466,14 @@ final class MemoryMaster {
             ufs.rename(source.path(), to);
             return;
         }
-        if (asked.overFile && there != null) {
-            if (asked.persist && there.persisted) {
-                ufs.delete(to);
-            }
-            source.scheduled |= asked.persist;
-            if (asked.reach == Reach.OBJECT_DELETED) {
-                return;
-            }
-            drop(there);
-            absent.remove(to);
-            operations.add(asked.number);
-            moments.reach(Moment.TARGET_DROPPED, to);
+        if (asked.overFile && there != null && !isDropped(source, there, asked)) {
+            return;
         }
-        if (asked.reach != Reach.ALL) {
+        if (asked.reach != Reach.ALL && asked.reach != Reach.NOTED) {
             return;
         }
         free(directory, to);
-        if (source.persisted) {
+        if (source.persisted && asked.reach == Reach.ALL) {
             persistDirectory(directory);
             if (!ufs.rename(source.path(), to)) {
                 throw failure(
@@ -490,6 +482,22 @@ final class MemoryMaster {
         }
         move(source, directory, to);
         operations.add(asked.number);
+    }
+
+    /** Drops what has the name; false: the rename comes to its object alone. */
+    private boolean isDropped(MemoryInode source, MemoryInode there, Renaming asked) throws StoreException {
+        if (asked.persist && there.persisted) {
+            ufs.delete(asked.to);
+        }
+        source.scheduled |= asked.persist;
+        if (asked.reach == Reach.OBJECT_DELETED) {
+            return false;
+        }
+        drop(there);
+        absent.remove(asked.to);
+        operations.add(asked.number);
+        moments.reach(Moment.TARGET_DROPPED, asked.to);
+        return true;
     }
 
     private void move(MemoryInode source, MemoryInode directory, String to) {

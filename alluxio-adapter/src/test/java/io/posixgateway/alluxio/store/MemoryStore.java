@@ -263,7 +263,7 @@ public final class MemoryStore implements Store {
             if (before != null) {
                 master.compared(to).takeAttributes(before);
             }
-            if (repeated && overFile) {
+            if (repeated) {
                 throw new StoreException(Errno.EIO, from + " may not be " + to + ", though that is said", null);
             }
         });

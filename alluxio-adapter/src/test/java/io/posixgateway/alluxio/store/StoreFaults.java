@@ -157,6 +157,12 @@ public final class StoreFaults {
             return loseAnswer();
         }
 
+        /** Of a rename: the master is killed when its journal has it, before the store is told. */
+        public Fault dieOnceNoted() {
+            comesTo = MemoryMaster.Reach.NOTED;
+            return loseAnswer();
+        }
+
         /** Of a rename: the master is killed when the store has done all of it, and the journal has nothing of that. */
         public Fault dieAfterTheCopy() {
             comesTo = MemoryMaster.Reach.OBJECT_MOVED;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
@@ -12,6 +13,7 @@ import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreFaults;
 import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.spi.Errno;
@@ -66,6 +68,65 @@ class RepeatedRenameTest {
             mount.rename("/new", "/free");
             assertThat(mount.list("/")).containsExactly("free");
             assertThat(mount.read("/free")).isEqualTo(NEW);
+        }
+    }
+
+    /** Its journal has the rename before the under file system is told, and by that a master takes it for done. */
+    @ParameterizedTest
+    @EnumSource(
+            value = MemoryUfs.Kind.class,
+            names = {"LOCAL", "HDFS"})
+    void renameToFreeName_thatOnlyTheJournalHas_isCompleted(MemoryUfs.Kind kind) {
+        MemoryCluster cluster = new MemoryCluster(kind);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.write("/new", NEW);
+            FuseNode before = mount.stat("/new");
+            mount.faults().on(StoreCall.RENAME).dieOnceNoted().repeat();
+            mount.rename("/new", "/free");
+            assertThat(cluster.ufs().list("/")).containsExactly("free");
+            assertThat(mount.list("/")).containsExactly("free");
+            assertThat(mount.read("/free")).isEqualTo(NEW);
+            FuseNode now = mount.stat("/free");
+            assertThat(now.id()).isEqualTo(before.id());
+            assertThat(now.mode()).isEqualTo(before.mode());
+            assertThat(now.uid()).isEqualTo(before.uid());
+        }
+    }
+
+    /** A copy that was lost is not made again. */
+    @Test
+    void copyToFreeName_thatOnlyTheJournalHas_failsAndTheFileKeepsItsName() {
+        MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.OBJECT_STORE);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.write("/new", NEW);
+            FuseNode before = mount.stat("/new");
+            mount.faults().on(StoreCall.RENAME).dieOnceNoted().repeat();
+            fails(Errno.EIO, () -> mount.rename("/new", "/free"));
+            mount.dropCaches();
+            assertThat(mount.list("/")).containsExactly("new");
+            assertThat(mount.read("/new")).isEqualTo(NEW);
+            FuseNode now = mount.stat("/new");
+            assertThat(now.mode()).isEqualTo(before.mode());
+            assertThat(now.uid()).isEqualTo(before.uid());
+        }
+    }
+
+    /** The same in place of a file; where the master deletes to replace, it is sent once, and nobody answers. */
+    @ParameterizedTest
+    @EnumSource(MemoryUfs.Kind.class)
+    void closeOfOverwrittenFile_whoseRenameOnlyTheJournalHas_isCompleted(MemoryUfs.Kind kind) {
+        MemoryCluster cluster = new MemoryCluster(kind);
+        try (MemoryMount mount = MemoryMount.of(cluster)) {
+            mount.write("/file", OLD);
+            StoreFaults.Fault killed = mount.faults().on(StoreCall.RENAME).dieOnceNoted();
+            if (kind == MemoryUfs.Kind.LOCAL) {
+                killed.repeat();
+            }
+            mount.write("/file", NEW);
+            assertThat(cluster.ufs().list("/")).containsExactly("file");
+            assertThat(cluster.ufs().read("/file")).asString().isEqualTo(NEW);
+            mount.dropCaches();
+            assertThat(mount.read("/file")).isEqualTo(NEW);
         }
     }
 
