@@ -79,6 +79,7 @@ public final class AlluxioStore implements Store {
     private final Loader loader;
     private final WritePType writeType;
     private final FileCreator maker;
+    private final DirectoryCreator directories;
     private final String user;
     /** For one task at a time of each worker. */
     private final ScheduledThreadPoolExecutor asking =
@@ -117,6 +118,7 @@ public final class AlluxioStore implements Store {
         this.recent = new StatusCache(clock, open);
         this.master = new MasterClient(context, mostCalls(), clock);
         this.files = new FileSystemMaster(context, master);
+        this.directories = new DirectoryCreator(files);
         this.user = user;
         this.loader = new Loader(master);
         this.mountPoints = new MountPoints(this::mountTable, clock);
@@ -266,7 +268,7 @@ public final class AlluxioStore implements Store {
                 .putAllXattr(proto(xattrs))
                 .setXattrPropStrat(XAttrPropagationStrategy.LEAF_NODE)
                 .build();
-        files.makeDirectory(path, options);
+        directories.make(path, options);
     }
 
     @Override

@@ -69,6 +69,7 @@ final class FileCreator {
         CachedBlocks cached = options.getAlluxioStorageType().isStore()
                 ? new CachedBlocks(context, streams, options, fileId, lengthBytes)
                 : null;
-        return new PersistedOutStream(context, master, path, options, streams, cached);
+        return new PersistedOutStream(
+                context, complete -> master.complete(path, fileId, complete), path, options, streams, cached);
     }
 }

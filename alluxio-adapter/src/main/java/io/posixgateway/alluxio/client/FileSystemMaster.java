@@ -45,6 +45,7 @@ import alluxio.uri.Authority;
 import alluxio.util.FileSystemOptionsUtils;
 import alluxio.wire.OperationId;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
+import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.NameCodec;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
@@ -128,19 +129,41 @@ final class FileSystemMaster {
                 .getId();
     }
 
-    /** @param options all of them but for the operation id */
-    void complete(String path, CompleteFilePOptions.Builder options) throws IOException {
-        options.setCommonOptions(FileSystemMasterCommonPOptions.newBuilder()
-                .setOperationId(new OperationId(UUID.randomUUID()).toFsProto()));
-        CompleteFilePRequest.Builder request = CompleteFilePRequest.newBuilder().setPath(path);
+    /**
+     * Completes the file of this id. A leader that changes may know a completion by the first of its entries alone, by which it takes it
+     * for done: where one was sent again, it is looked at the file.
+     *
+     * @param options all of them but for the operation id
+     */
+    void complete(String path, long fileId, CompleteFilePOptions.Builder options) throws IOException {
         try {
-            master.send(
-                    "complete " + path,
-                    getCompleteFileMethod(),
-                    request.setOptions(options).build());
+            completeFile(path, fileId, options);
         } catch (StoreException e) {
             throw cause(e);
         }
+    }
+
+    private void completeFile(String path, long fileId, CompleteFilePOptions.Builder options) throws StoreException {
+        try {
+            sendCompletion(path, options);
+        } catch (StoreException e) {
+            URIStatus there = e.isOfRepetition() ? status(path) : null;
+            if (there == null || there.getFileId() != fileId) {
+                throw e;
+            }
+            if (!there.isCompleted()) {
+                sendCompletion(path, options);
+            }
+        }
+    }
+
+    /** With an operation id of its own. */
+    private void sendCompletion(String path, CompleteFilePOptions.Builder options) throws StoreException {
+        options.setCommonOptions(FileSystemMasterCommonPOptions.newBuilder()
+                .setOperationId(new OperationId(UUID.randomUUID()).toFsProto()));
+        CompleteFilePRequest.Builder request = CompleteFilePRequest.newBuilder().setPath(path);
+        request.setOptions(options);
+        master.send("complete " + path, getCompleteFileMethod(), request.build(), Repeat.UNANSWERED_CHANGE);
     }
 
     /** Of a failure, what the master said: without the path, whose words could be taken for those of a failure. */
@@ -149,20 +172,32 @@ final class FileSystemMaster {
         return cause instanceof IOException said ? said : new IOException(cause == null ? failure : cause);
     }
 
+    /** As {@link DirectoryCreator} has it: where it was sent again, it is not known who made what is there. */
     void makeDirectory(String path, CreateDirectoryPOptions options) throws StoreException {
         CreateDirectoryPOptions defaults = FileSystemOptionsUtils.createDirectoryDefaults(configured(path));
         CreateDirectoryPRequest.Builder request =
                 CreateDirectoryPRequest.newBuilder().setPath(path);
         request.setOptions(defaults.toBuilder().mergeFrom(options));
-        master.send("mkdir " + path, getCreateDirectoryMethod(), request.build());
+        master.send("mkdir " + path, getCreateDirectoryMethod(), request.build(), Repeat.UNANSWERED_CHANGE);
     }
 
-    /** Of a file or an empty directory. */
+    /**
+     * Of a file or an empty directory. Where it is sent again and nothing is there, it is done; what is there then may be what another client
+     * made meanwhile, and is left.
+     */
     void delete(String path, DeletePOptions options) throws StoreException {
         DeletePOptions defaults = FileSystemOptionsUtils.deleteDefaults(configured(path));
         DeletePRequest.Builder request = DeletePRequest.newBuilder().setPath(path);
         request.setOptions(defaults.toBuilder().mergeFrom(options));
-        master.send("delete " + path, getRemoveMethod(), request.build());
+        try {
+            master.send("delete " + path, getRemoveMethod(), request.build(), Repeat.UNANSWERED_CHANGE);
+        } catch (StoreException e) {
+            boolean isGone = e.errno() == Errno.ENOENT
+                    || (e.errno() == Errno.EIO && e.isOfRepetition() && Existing.orNull(() -> status(path)) == null);
+            if (!e.isOfRepetition() || !isGone) {
+                throw e;
+            }
+        }
     }
 
     void rename(String from, String to, RenamePOptions options, Repeat repeat) throws StoreException {

@@ -25,24 +25,29 @@ import org.jspecify.annotations.Nullable;
  */
 final class PersistedOutStream extends FileOutStream {
     private final FileSystemContext context;
-    private final FileSystemMaster master;
+    private final Completing completing;
     private final String path;
     private final Closeable reinitialization;
     private final UnderFileSystemFileOutStream persisted;
     private final @Nullable CachedBlocks cached;
     private boolean closed;
 
+    /** Completes the file. */
+    interface Completing {
+        void complete(CompleteFilePOptions.Builder options) throws IOException;
+    }
+
     /** @param cached null: only the under file system gets the file */
     PersistedOutStream(
             FileSystemContext context,
-            FileSystemMaster master,
+            Completing completing,
             String path,
             OutStreamOptions options,
             BlockStreams streams,
             @Nullable CachedBlocks cached)
             throws IOException {
         this.context = context;
-        this.master = master;
+        this.completing = completing;
         this.path = path;
         this.cached = cached;
         this.reinitialization = context.blockReinit();
@@ -114,7 +119,7 @@ final class PersistedOutStream extends FileOutStream {
     private void complete() throws IOException {
         CompleteFilePOptions.Builder options = CompleteFilePOptions.newBuilder().setUfsLength(mBytesWritten);
         persisted.getDataWriter().getUfsContentHash().ifPresent(options::setContentHash);
-        master.complete(path, options);
+        completing.complete(options);
     }
 
     private void dropBlocks() {

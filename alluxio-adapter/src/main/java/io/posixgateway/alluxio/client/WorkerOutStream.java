@@ -119,7 +119,7 @@ final class WorkerOutStream extends FileOutStream {
                     .setCommonOptions(options.getCommonOptions())
                     .setPersistenceWaitTime(options.getPersistenceWaitTime()));
         }
-        master.complete(path, completed);
+        master.complete(path, fileId, completed);
     }
 
     /** Those that are not committed. */

@@ -3,7 +3,14 @@ package io.posixgateway.alluxio.client;
 import alluxio.conf.Configuration;
 import alluxio.conf.PropertyKey;
 import alluxio.grpc.BlockMasterClientServiceGrpc;
+import alluxio.grpc.CompleteFilePRequest;
+import alluxio.grpc.CompleteFilePResponse;
 import alluxio.grpc.ConfigProperty;
+import alluxio.grpc.CreateDirectoryPRequest;
+import alluxio.grpc.CreateDirectoryPResponse;
+import alluxio.grpc.DeletePRequest;
+import alluxio.grpc.DeletePResponse;
+import alluxio.grpc.FileInfo;
 import alluxio.grpc.FileSystemMasterClientServiceGrpc;
 import alluxio.grpc.GetConfigurationPOptions;
 import alluxio.grpc.GetConfigurationPResponse;
@@ -22,6 +29,8 @@ import alluxio.grpc.RenamePResponse;
 import alluxio.grpc.SaslAuthenticationServiceGrpc;
 import alluxio.grpc.SaslMessage;
 import alluxio.grpc.ServiceVersionClientServiceGrpc;
+import alluxio.grpc.SetAttributePRequest;
+import alluxio.grpc.SetAttributePResponse;
 import alluxio.grpc.WorkerInfo;
 import alluxio.shaded.client.com.google.protobuf.Message;
 import alluxio.shaded.client.io.grpc.Context;
@@ -58,6 +67,7 @@ final class FalseMaster implements AutoCloseable {
     /** Of what it was asked, but for its settings and versions; empty: there was none. */
     final Queue<Optional<Deadline>> deadlines = new ConcurrentLinkedQueue<>();
 
+    private volatile FileInfo file = FileInfo.getDefaultInstance();
     private volatile boolean leads;
     private volatile boolean frozen;
     private final AtomicInteger versionRequests = new AtomicInteger();
@@ -108,6 +118,11 @@ final class FalseMaster implements AutoCloseable {
 
     void answer(Answering how) {
         answering = how;
+    }
+
+    /** What it says of any path, where it says that something is there. */
+    void has(FileInfo info) {
+        file = info;
     }
 
     /** How it answers who connects. */
@@ -165,7 +180,10 @@ final class FalseMaster implements AutoCloseable {
     private final class Files extends FileSystemMasterClientServiceGrpc.FileSystemMasterClientServiceImplBase {
         @Override
         public void getStatus(GetStatusPRequest request, StreamObserver<GetStatusPResponse> responses) {
-            reply(request, responses, GetStatusPResponse.getDefaultInstance());
+            reply(
+                    request,
+                    responses,
+                    GetStatusPResponse.newBuilder().setFileInfo(file).build());
         }
 
         @Override
@@ -177,6 +195,27 @@ final class FalseMaster implements AutoCloseable {
         @Override
         public void rename(RenamePRequest request, StreamObserver<RenamePResponse> responses) {
             reply(request, responses, RenamePResponse.getDefaultInstance());
+        }
+
+        @Override
+        public void createDirectory(
+                CreateDirectoryPRequest request, StreamObserver<CreateDirectoryPResponse> responses) {
+            reply(request, responses, CreateDirectoryPResponse.getDefaultInstance());
+        }
+
+        @Override
+        public void completeFile(CompleteFilePRequest request, StreamObserver<CompleteFilePResponse> responses) {
+            reply(request, responses, CompleteFilePResponse.getDefaultInstance());
+        }
+
+        @Override
+        public void remove(DeletePRequest request, StreamObserver<DeletePResponse> responses) {
+            reply(request, responses, DeletePResponse.getDefaultInstance());
+        }
+
+        @Override
+        public void setAttribute(SetAttributePRequest request, StreamObserver<SetAttributePResponse> responses) {
+            reply(request, responses, SetAttributePResponse.getDefaultInstance());
         }
     }
 
