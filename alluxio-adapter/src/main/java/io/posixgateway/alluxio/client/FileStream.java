@@ -235,7 +235,7 @@ final class FileStream implements AutoCloseable {
         try {
             one = open(block, place, offset, into.remaining(), apart);
         } catch (IOException e) {
-            choice.failed(place, false);
+            failed(place, e, false);
             throw e;
         }
         open = apart ? open : one;
@@ -294,7 +294,7 @@ final class FileStream implements AutoCloseable {
             done = true;
         } catch (IOException e) {
             one.use.failed(e);
-            choice.failed(one.place, !ErrnoTable.isConnectionLost(e));
+            failed(one.place, e, !ErrnoTable.isConnectionLost(e));
             throw e instanceof BlockReadCall.TooShort && !one.place.fromUfs() ? new IOException(e) : e;
         } finally {
             count(one, into.position() - before);
@@ -305,6 +305,13 @@ final class FileStream implements AutoCloseable {
         }
         if (one == open && one.leftBytes == 0) {
             leave(true);
+        }
+    }
+
+    /** An interrupt says nothing of the worker. */
+    private void failed(ReadWorkerSelector.Place place, IOException failure, boolean refused) {
+        if (!(failure instanceof InterruptedIOException)) {
+            choice.failed(place, refused);
         }
     }
 

@@ -429,6 +429,24 @@ class FileStreamTest {
         Waiting.until("the worker is told", LIMIT, () -> first.cancelled.get() == 1);
     }
 
+    /** That its program was killed says nothing of the worker, which is the only one that has the block. */
+    @Test
+    void workerWhoseReaderIsInterrupted_isAskedAgain() throws Exception {
+        first.answer(request -> null);
+        try (FileStream stream = open(file(first.address()), AS_CONFIGURED)) {
+            FutureTask<Integer> reads = new FutureTask<>(() -> stream.readAt(0, ByteBuffer.allocateDirect(1000)));
+            Thread reader = new Thread(reads);
+            reader.start();
+            Waiting.until("it is asked", LIMIT, () -> first.requests.size() == 1);
+            reader.interrupt();
+            assertThatThrownBy(() -> reads.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                    .hasRootCauseInstanceOf(InterruptedException.class);
+            first.answer(request -> Status.OK);
+            readAt(stream, 0, 1000);
+            assertThat(stream.hasReadUfs()).isFalse();
+        }
+    }
+
     @Test
     void fileThatIsShorterThanAlluxioBelieves_failsAtOnce() throws Exception {
         first.sendAtMost(1000);
