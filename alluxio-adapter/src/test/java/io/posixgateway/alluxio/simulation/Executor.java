@@ -1,19 +1,42 @@
 package io.posixgateway.alluxio.simulation;
 
+import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 
 /** Does the steps of one mount. For one thread. */
 final class Executor {
+    /** No call takes longer. */
+    private static final Duration LONGEST_CALL = Duration.ofMinutes(5);
+
     private final Node node;
 
     Executor(Node node) {
         this.node = node;
     }
 
+    /** @throws Violation it hangs, or what fails is no request */
+    Outcome attempt(Step step) {
+        long beganNanos = node.turns().nanos();
+        Outcome outcome;
+        try {
+            outcome = new Outcome(0, execute(step));
+        } catch (FuseFailure e) {
+            outcome = new Outcome(e.errno(), "");
+        } catch (IllegalStateException | AssertionError e) {
+            throw new Violation("The mount hangs, or worse: " + e.getMessage(), e);
+        }
+        Duration took = Duration.ofNanos(node.turns().nanos() - beganNanos);
+        if (took.compareTo(LONGEST_CALL) > 0) {
+            throw new Violation("It took " + took);
+        }
+        return outcome;
+    }
+
     /** Returns what was read. */
-    String execute(Step step) {
+    private String execute(Step step) {
         MemoryMount mount = node.mount();
         switch (step.kind()) {
             case CREATE -> node.opened(step.slot(), mount.create(step.path()));
