@@ -33,7 +33,7 @@ final class Befalls {
             case SLOW -> on.delay(Duration.ofSeconds(10));
             case MASTER_AWAY -> on.before(stopMaster);
             case MASTER_DIES_IN_THE_COPY, MASTER_DIES_BEFORE_THE_JOURNAL, MASTER_DIES_AFTER_THE_COPY ->
-                ufs == MemoryUfs.Kind.LOCAL ? on.loseAnswer() : dies(fault.how(), on);
+                ufs == MemoryUfs.Kind.OBJECT_STORE ? dies(fault.how(), on) : on.loseAnswer();
         };
     }
 

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -65,7 +65,25 @@ final class Histories {
     }
 
     private static boolean reads(Step step, Model model, Outcome outcome) {
-        return step.kind() != Step.Kind.READ || outcome.content().equals(model.read(step.actor(), step.path()));
+        return switch (step.kind()) {
+            case READ -> outcome.content().equals(model.read(step.actor(), step.path()));
+            case STAT -> model.shows(step.actor(), step.path(), outcome.attributes());
+            default -> true;
+        };
+    }
+
+    /** Those of another, of which some may be in place of these: of two that write one file the last to close wins. */
+    void addWithoutOther(Histories before, Step last) {
+        before.models.stream()
+                .map(model -> model.after(last))
+                .filter(Objects::nonNull)
+                .forEach(models::add);
+    }
+
+    Histories copy() {
+        Histories copy = new Histories(new Model());
+        copy.models = new LinkedHashSet<>(models);
+        return copy;
     }
 
     /** Keeps those that agree with the answers of two that were done at the same time, in any order. False: none does. */
@@ -108,13 +126,13 @@ final class Histories {
      * @param keeps those alone from now on
      */
     @Nullable
-    String look(Map<String, String> seen, boolean lenient, boolean keeps) {
+    String look(Seen seen, boolean lenient, boolean keeps) {
         Set<Model> agree = new LinkedHashSet<>();
         List<String> why = new ArrayList<>();
         for (Model model : models) {
             String differs = model.differs(seen, lenient);
             if (differs == null) {
-                agree.add(model);
+                agree.add(keeps ? model.narrowed(seen) : model);
             } else {
                 why.add(differs);
             }

@@ -18,7 +18,7 @@ final class LastLook {
 
     /** The mount shows what others see. */
     void through(int number, Node node) {
-        Map<String, String> seen = outside.seen();
+        Map<String, String> seen = outside.seen().contents();
         seen.forEach((path, content) -> {
             Step read = new Step(-1, Kind.READ, number, path, "", 0, 0, 0, null, null, null);
             boolean directory = content.equals(Model.IS_DIRECTORY);
@@ -47,7 +47,7 @@ final class LastLook {
 
     /** The under file system has what Alluxio shows. */
     void hasContents() {
-        for (Map.Entry<String, String> file : outside.seen().entrySet()) {
+        for (Map.Entry<String, String> file : outside.seen().contents().entrySet()) {
             byte[] stored = cluster.ufs().read(file.getKey());
             boolean isFile = !file.getValue().equals(Model.IS_DIRECTORY);
             if (isFile

@@ -30,28 +30,35 @@ final class Model {
     private final Map<Key, String> dirtyFiles;
 
     private final Map<Key, Integer> descriptors;
+    private final AttributeModel attributes;
 
     /** Something of a mount: a descriptor, by its slot, or a dirty file, by its file. */
-    private record Key(int mount, int number) {}
+    record Key(int mount, int number) {}
 
     Model() {
-        this(new TreeMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>());
+        this(new TreeMap<>(), new HashMap<>(), new HashMap<>(), new HashMap<>(), new AttributeModel());
     }
 
     private Model(
             NavigableMap<String, Integer> names,
             Map<Integer, String> stored,
             Map<Key, String> dirtyFiles,
-            Map<Key, Integer> descriptors) {
+            Map<Key, Integer> descriptors,
+            AttributeModel attributes) {
         this.names = names;
         this.stored = stored;
         this.dirtyFiles = dirtyFiles;
         this.descriptors = descriptors;
+        this.attributes = attributes;
     }
 
     private Model copy() {
         return new Model(
-                new TreeMap<>(names), new HashMap<>(stored), new HashMap<>(dirtyFiles), new HashMap<>(descriptors));
+                new TreeMap<>(names),
+                new HashMap<>(stored),
+                new HashMap<>(dirtyFiles),
+                new HashMap<>(descriptors),
+                attributes.copy());
     }
 
     Model withDirectory(String path) {
@@ -93,10 +100,23 @@ final class Model {
         return others || (!mine && !stored.containsKey(file));
     }
 
+    /** Is it a file that is made, and that this one does not write? What comes of its attributes then is not laid down. */
+    private boolean isIncomplete(int mount, String path) {
+        Integer file = names.get(path);
+        return file != null && file != DIRECTORY && !stored.containsKey(file) && !isOpen(mount, file);
+    }
+
+    /** Is there a file below that nobody completes any more? */
+    private boolean isAbandoned(String directory) {
+        return below(directory).values().stream()
+                .anyMatch(file -> file != DIRECTORY && !stored.containsKey(file) && !descriptors.containsValue(file));
+    }
+
     /** Does the step change, or read, what another mount has open? What comes of it then is not laid down. */
     boolean isContended(Step step) {
         return switch (step.kind()) {
             case WRITE, TRUNCATE, FSYNC, CLOSE -> false;
+            case CHMOD, CHOWN, UTIMENS, SETXATTR, REMOVEXATTR, STAT -> isIncomplete(step.actor(), step.path());
             case RENAME, RENAME_DIRECTORY ->
                 isContended(step.actor(), step.path()) || isContended(step.actor(), step.other());
             default -> isContended(step.actor(), step.path());
@@ -125,13 +145,32 @@ final class Model {
                 step.path().equals(step.other())
                         || isFile(step.path())
                         || isFile(step.other())
-                        || isContended(step.actor(), step.path())
+                        || isAbandoned(step.path())
                         || (step.other() + "/").startsWith(step.path() + "/")
                         || (step.path() + "/").startsWith(step.other() + "/");
             case UNLINK -> isContended(step.actor(), step.path()) || isDirectory(step.path());
             case MKDIR, RMDIR -> isContended(step.actor(), step.path()) || isFile(step.path());
+            case CHMOD, CHOWN, UTIMENS, SETXATTR, STAT -> isContended(step) || isDirectory(step.path());
+            case REMOVEXATTR -> isContended(step) || isDirectory(step.path()) || isUnknown(step);
+            case TRUNCATE_PATH, APPEND ->
+                isContended(step) || isDirectory(step.path()) || isOpen(step.actor(), names.get(step.path()));
             default -> false;
         };
+    }
+
+    /** Is it not known whether the mount, which has the file open, finds an attribute to remove? */
+    private boolean isUnknown(Step step) {
+        Integer file = names.get(step.path());
+        if (file == null || !isOpen(step.actor(), file)) {
+            return false;
+        }
+        String known = attributes.known(new Key(step.actor(), file), Program.XATTRS.get(step.slot()));
+        return known == null || known.isEmpty();
+    }
+
+    /** Is what the step would open open? */
+    boolean hasOpen(Step step) {
+        return descriptors.containsKey(new Key(step.actor(), step.slot()));
     }
 
     private boolean isOpen(int mount, @Nullable Integer file) {
@@ -165,6 +204,11 @@ final class Model {
                 isDirectory(parent(step.path()))
                         && !names.containsKey(step.path())
                         && names.put(step.path(), DIRECTORY) == null;
+            case CHMOD, CHOWN, UTIMENS, SETXATTR -> isFile(step.path()) && give(step);
+            case REMOVEXATTR -> isFile(step.path()) && store(step.actor(), number(step.path())) && give(step);
+            case TRUNCATE_PATH -> isFile(step.path()) && change(step, cut(here(step), step.offset()));
+            case APPEND -> isFile(step.path()) && change(step, here(step) + step.data());
+            case STAT -> isFile(step.path());
             case RMDIR -> isDirectory(step.path()) && below(step.path()).isEmpty() && names.remove(step.path()) != null;
             default -> true;
         };
@@ -177,12 +221,47 @@ final class Model {
         return file != null;
     }
 
+    private int number(String path) {
+        Integer file = names.get(path);
+        return file == null ? DIRECTORY : file;
+    }
+
+    private String here(Step step) {
+        return content(step.actor(), number(step.path()));
+    }
+
+    /** Gives a file attributes, or takes one off it. */
+    private boolean give(Step step) {
+        int file = number(step.path());
+        Key own = new Key(step.actor(), file);
+        boolean later = dirtyFiles.containsKey(own) && step.kind() != Step.Kind.REMOVEXATTR;
+        step.attributes().forEach((name, value) -> {
+            if (later) {
+                attributes.give(own, name, value);
+            } else {
+                attributes.give(file, name, value);
+            }
+        });
+        return true;
+    }
+
+    /** By its path: others see it at once. */
+    private boolean change(Step step, String content) {
+        Key own = new Key(step.actor(), number(step.path()));
+        dirtyFiles.put(own, content);
+        attributes.wrote(own);
+        store(step.actor(), own.number);
+        dirtyFiles.remove(own);
+        return true;
+    }
+
     private boolean create(Step step, Key slot) {
         if (!isDirectory(parent(step.path())) || names.containsKey(step.path())) {
             return false;
         }
         int file = step.number() + 1;
         names.put(step.path(), file);
+        attributes.made(file);
         if (step.actor() == Step.OUTSIDER) {
             stored.put(file, step.data());
             return true;
@@ -219,7 +298,9 @@ final class Model {
     }
 
     private boolean edit(Key slot, String content) {
-        dirtyFiles.put(new Key(slot.mount, file(slot)), content);
+        Key own = new Key(slot.mount, file(slot));
+        dirtyFiles.put(own, content);
+        attributes.wrote(own);
         return true;
     }
 
@@ -228,6 +309,7 @@ final class Model {
         String dirtyFile = dirtyFiles.get(new Key(mount, file));
         if (dirtyFile != null && names.containsValue(file)) {
             stored.put(file, dirtyFile);
+            attributes.send(new Key(mount, file));
         }
         return true;
     }
@@ -265,29 +347,57 @@ final class Model {
 
     /** All that may have come of a step whose answer is not known, or which failed. */
     List<Model> maybe(Step step, boolean ended) {
-        List<Model> all = new ArrayList<>();
         Model after = after(step);
+        List<Model> all = new ArrayList<>();
         if (step.kind() == Step.Kind.CLOSE && ended) {
             all.addAll(closed(step));
         } else {
             all.add(this);
-            if (step.kind() == Step.Kind.RENAME_DIRECTORY && after != null) {
-                Model free = copy();
-                free.names.remove(step.other()); // an empty one is removed first
-                all.add(free);
-            }
-            if (step.kind() == Step.Kind.RENAME && after != null) {
-                Model stored = copy();
-                Integer file = names.get(step.path());
-                stored.store(step.actor(), file == null ? DIRECTORY : file);
-                all.add(stored);
-            }
         }
-        boolean opens = step.kind() == Step.Kind.CREATE || step.kind() == Step.Kind.OPEN;
-        if (after != null && !(opens && ended)) {
+        if (after != null) {
+            all.addAll(partly(step, ended));
+        }
+        if (after != null && !(step.opens() && ended)) {
             all.add(after);
         }
         return all;
+    }
+
+    /** What may have come of a part of it. */
+    private List<Model> partly(Step step, boolean ended) {
+        return switch (step.kind()) {
+            case CLOSE, FSYNC -> List.of(contentStored(step, ended));
+            case RENAME, REMOVEXATTR -> List.of(storedFirst(step));
+            case RENAME_DIRECTORY -> {
+                Model free = copy();
+                free.names.remove(step.other()); // an empty one is removed first
+                yield List.of(free);
+            }
+            default -> List.of();
+        };
+    }
+
+    /** The content is stored, but of its attributes maybe none. */
+    private Model contentStored(Step step, boolean ended) {
+        Key slot = new Key(step.actor(), step.slot());
+        Key own = new Key(step.actor(), file(slot));
+        Model next = copy();
+        String content = dirtyFiles.get(own);
+        if (content != null && names.containsValue(own.number)) {
+            next.stored.put(own.number, content);
+        }
+        if (step.kind() == Step.Kind.CLOSE && ended) {
+            next.descriptors.remove(slot);
+            next.dirtyFiles.remove(own);
+            next.attributes.lose(own);
+        }
+        return next;
+    }
+
+    private Model storedFirst(Step step) {
+        Model next = copy();
+        next.store(step.actor(), number(step.path()));
+        return next;
     }
 
     /** The descriptor is closed, and what was written may be lost, and with it a file that was never stored. */
@@ -297,6 +407,7 @@ final class Model {
         Model lost = copy();
         lost.descriptors.remove(slot);
         lost.dirtyFiles.remove(new Key(step.actor(), file));
+        lost.attributes.lose(new Key(step.actor(), file));
         if (!stored.containsKey(file)) {
             lost.names.values().remove(file);
         }
@@ -307,6 +418,7 @@ final class Model {
     Model without(int mount) {
         Model next = copy();
         next.dirtyFiles.keySet().removeIf(key -> key.mount == mount);
+        next.attributes.lose(mount);
         next.descriptors.keySet().removeIf(key -> key.mount == mount);
         return next;
     }
@@ -317,7 +429,15 @@ final class Model {
         Integer file = next.descriptors.remove(new Key(step.actor(), step.slot()));
         if (file != null) {
             next.dirtyFiles.remove(new Key(step.actor(), file));
+            next.attributes.lose(new Key(step.actor(), file));
         }
+        return next;
+    }
+
+    /** Alluxio is another one, over the same under file system. */
+    Model formatted() {
+        Model next = withoutAbandoned();
+        next.attributes.forget();
         return next;
     }
 
@@ -340,6 +460,40 @@ final class Model {
     String read(int mount, String path) {
         Integer file = names.get(path);
         return file == null || file == DIRECTORY ? null : content(mount, file);
+    }
+
+    /** May a mount show these attributes? */
+    boolean shows(int mount, String path, Map<String, String> shown) {
+        int file = number(path);
+        FileAttributes expected = attributes.shown(new Key(mount, file), isOpen(mount, file));
+        return expected.differs(shown) == null;
+    }
+
+    /** The same, as others see it: what may be one of several is what was seen. */
+    Model narrowed(Seen seen) {
+        Model next = copy();
+        seen.attributes().forEach((path, all) -> next.attributes.narrow(number(path), all));
+        return next;
+    }
+
+    /**
+     * Null: others may see these attributes; else why not.
+     */
+    private @Nullable String differs(Seen seen) {
+        for (Map.Entry<String, Map<String, String>> file : seen.attributes().entrySet()) {
+            String differs = has(file.getKey()) ? attributes.differs(number(file.getKey()), file.getValue()) : null;
+            if (differs != null) {
+                return file.getKey() + ": " + differs;
+            }
+        }
+        return null;
+    }
+
+    /** Null: this is what others may see, attributes included; else why not. */
+    @Nullable
+    String differs(Seen seen, boolean lenient) {
+        String differs = differs(seen.contents(), lenient);
+        return differs == null ? differs(seen) : differs;
     }
 
     /**
@@ -372,7 +526,7 @@ final class Model {
     }
 
     private List<Object> state() {
-        return List.of(names, stored, dirtyFiles, descriptors);
+        return List.of(names, stored, dirtyFiles, descriptors, attributes);
     }
 
     @Override
@@ -392,6 +546,10 @@ final class Model {
                 .append('=')
                 .append(file == DIRECTORY ? "dir" : shown(stored.get(file)))
                 .append(' '));
-        return text.append("drafts ").append(dirtyFiles.size()).toString();
+        return text.append("drafts ")
+                .append(dirtyFiles.size())
+                .append(", ")
+                .append(attributes)
+                .toString();
     }
 }

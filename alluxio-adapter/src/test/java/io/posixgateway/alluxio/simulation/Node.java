@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** A node with one mount, whose process may be killed and begun again. */
 final class Node {
     private MemoryCluster cluster;
-    private final String metadataTtl;
+    private final Program program;
     private final Path folders;
     private final Map<Integer, OpenFile> open = new TreeMap<>();
     /** Slots of files that another mount may have taken away just when they were opened. */
@@ -44,6 +44,9 @@ final class Node {
     private boolean keeps;
     private boolean stale;
     private boolean ended;
+    private boolean appended;
+    private int gaps;
+    private Runnable meanwhile = () -> {};
     /** Is Alluxio away then? */
     boolean away;
     /** The request that its process was killed in, which the kernel sends again; null: none. */
@@ -51,17 +54,18 @@ final class Node {
     Step resent;
 
     /** @param folders for what it spools and keeps; it is to be there */
-    Node(MemoryCluster cluster, String metadataTtl, Path folders) {
+    Node(MemoryCluster cluster, Program program, Path folders) {
         this.cluster = cluster;
-        this.metadataTtl = metadataTtl;
+        this.program = program;
         this.folders = folders;
         this.turns = new Turns(cluster.clock());
         this.mount = builder().openPersistent(newFolder(), null);
     }
 
     private MemoryMount.Builder builder() {
-        return MemoryMount.of(cluster.connect())
-                .with("metadata_ttl", metadataTtl)
+        return MemoryMount.of(cluster.connect(program.writeType()))
+                .with("metadata_ttl", program.metadataTtl())
+                .with("write_type", program.writeType().name())
                 .by(turns);
     }
 
@@ -93,6 +97,28 @@ final class Node {
     /** May the step fail for that? */
     boolean isContended(Step step) {
         return (step.kind() == Step.Kind.CLOSE || step.kind() == Step.Kind.FSYNC) && contended.contains(step.slot());
+    }
+
+    /** Did the last one that it appended reach its file, which is open since? */
+    boolean hasAppended() {
+        return appended;
+    }
+
+    void appended(boolean written) {
+        appended = written;
+    }
+
+    /** Does this once, between two requests of the next step. */
+    void atGap(int nth, Runnable act) {
+        gaps = nth;
+        meanwhile = act;
+    }
+
+    /** It has looked up, or opened, what it is to change next. */
+    void gap() {
+        if (--gaps == 0) {
+            meanwhile.run();
+        }
     }
 
     /** Once; null: there is none. */

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.simulation;
 
 import io.posixgateway.fuse.spi.Errno;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -8,10 +9,15 @@ import java.util.Set;
  *
  * @param errno 0: it succeeded
  * @param content that was read
+ * @param attributes that were shown
  */
-record Outcome(int errno, String content) {
+record Outcome(int errno, String content, Map<String, String> attributes) {
     /** Failures that say what there is. */
     private static final Set<Integer> DEFINITE = Set.of(Errno.ENOENT, Errno.EEXIST, Errno.ENOTEMPTY, Errno.ENOTDIR);
+
+    Outcome(int errno, String content) {
+        this(errno, content, Map.of());
+    }
 
     boolean succeeds() {
         return errno == 0;

@@ -1,8 +1,10 @@
 package io.posixgateway.alluxio.simulation;
 
+import io.posixgateway.alluxio.posix.PosixXattr;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryStore;
+import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreReader;
 import io.posixgateway.alluxio.store.StoreWriter;
@@ -18,6 +20,7 @@ import java.util.UUID;
 /** Another client of Alluxio, which nothing befalls: what it sees is what others see of the mounts. For one thread. */
 final class Outsider {
     private static final int MAX_ENTRIES = 1000;
+    private static final long MILLIS = 1000;
     private static final String HIDDEN = ".pgw~";
 
     private final MemoryCluster cluster;
@@ -48,6 +51,7 @@ final class Outsider {
                 case CREATE -> write(step.path(), step.data());
                 case RENAME -> store.rename(step.path(), step.other(), true);
                 case UNLINK -> store.delete(step.path());
+                case CHMOD -> store.change(step.path(), new Store.Change(step.mode() & 0777, null, null, Map.of()));
                 default -> throw new IllegalArgumentException(step.toString());
             }
             return 0;
@@ -90,26 +94,43 @@ final class Outsider {
         surely(() -> store.delete(path));
     }
 
-    /** Contents by path, as a {@link Model} has them; of what is hidden nothing. */
-    Map<String, String> seen() {
-        Map<String, String> seen = new TreeMap<>();
+    Seen seen() {
+        Seen seen = new Seen(new TreeMap<>(), new TreeMap<>());
         surely(() -> look("/", seen));
         return seen;
     }
 
-    private void look(String directory, Map<String, String> seen) throws StoreException {
+    private void look(String directory, Seen seen) throws StoreException {
         for (FileStatus status : store.list(directory, "", MAX_ENTRIES).entries()) {
             String path = path(directory, status.name());
             if (status.name().startsWith(HIDDEN)) {
                 continue;
             }
             if (status.directory()) {
-                seen.put(path, Model.IS_DIRECTORY);
+                seen.contents().put(path, Model.IS_DIRECTORY);
                 look(path, seen);
+            } else if (status.complete()) {
+                seen.contents().put(path, content(path, status));
+                seen.attributes().put(path, attributes(status));
             } else {
-                seen.put(path, status.complete() ? content(path, status) : Model.INCOMPLETE);
+                seen.contents().put(path, Model.INCOMPLETE);
             }
         }
+    }
+
+    /** As another mount would show them. */
+    private static Map<String, String> attributes(FileStatus status) {
+        PosixXattr posix = PosixXattr.decode(status.xattrs().get(PosixXattr.XATTR));
+        boolean isTimed = posix.modifiedCounts(false, status.modifiedMillis());
+        Map<String, String> attributes = new TreeMap<>(FileAttributes.ofMode(status.mode() | posix.special));
+        attributes.put(FileAttributes.OWNER, posix.ownerCounts(status.owner()) ? "" + posix.uid : status.owner());
+        attributes.put(
+                FileAttributes.MODIFIED, "" + (isTimed ? posix.modifiedSeconds : status.modifiedMillis() / MILLIS));
+        for (String xattr : Program.XATTRS) {
+            byte[] value = status.xattrs().get(xattr);
+            attributes.put(xattr, value == null ? "" : new String(value, StandardCharsets.ISO_8859_1));
+        }
+        return attributes;
     }
 
     private String content(String path, FileStatus status) throws StoreException {

@@ -5,6 +5,7 @@ import io.posixgateway.alluxio.simulation.Step.Fault;
 import io.posixgateway.alluxio.simulation.Step.Kind;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.WriteType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -15,16 +16,24 @@ import org.jspecify.annotations.Nullable;
  * What happens in one simulation.
  *
  * @param seed from which all of it was made
+ * @param writeType of the mounts
  * @param metadataTtl of the mounts, as on the command line
  * @param staleWorkerWritesRemove a worker that goes on removes what is there by then
  */
-record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleWorkerWritesRemove, List<Step> steps) {
+record Program(
+        long seed,
+        MemoryUfs.Kind ufs,
+        WriteType writeType,
+        String metadataTtl,
+        boolean staleWorkerWritesRemove,
+        List<Step> steps) {
     static final int MOUNTS = 2;
     static final List<String> DIRECTORIES = List.of("/a", "/b", "/a/c", "/b/d");
     /** These are there at the beginning. */
     static final int MADE_DIRECTORIES = 3;
 
     static final List<String> FILES = List.of("/a/f", "/a/g", "/b/f", "/b/g", "/a/c/f", "/b/d/f", "/f");
+    static final List<String> XATTRS = List.of("user.a", "user.b");
     private static final int SLOTS = 2;
     private static final int MAX_BYTES = 12;
     private static final int MAX_CALLS = 24;
@@ -52,6 +61,25 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
             Kind.UNLINK,
             Kind.MKDIR,
             Kind.RMDIR);
+
+    /** Of those that were added to the programs later. */
+    private static final List<Kind> ADDED_KINDS = List.of(
+            Kind.CHMOD,
+            Kind.CHMOD,
+            Kind.CHOWN,
+            Kind.UTIMENS,
+            Kind.UTIMENS,
+            Kind.SETXATTR,
+            Kind.SETXATTR,
+            Kind.REMOVEXATTR,
+            Kind.TRUNCATE_PATH,
+            Kind.APPEND,
+            Kind.APPEND,
+            Kind.STAT);
+
+    private static final int ADDED = 500;
+    /** So many of the steps before tell which file is worth it. */
+    private static final int RECENT = 4;
 
     private static final List<Kind> OUTSIDE = List.of(Kind.CREATE, Kind.RENAME, Kind.UNLINK);
 
@@ -87,6 +115,12 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
     }
 
     static Program of(long seed) {
+        Random random = new Random(~seed);
+        return new Maker(random, Kinds.of(random)).adding(ofContents(seed));
+    }
+
+    /** The same without steps that were added later, so that a seed that found a fault before does so again. */
+    static Program ofContents(long seed) {
         Random random = new Random(seed);
         return new Maker(random, Kinds.of(random)).program(seed, 8 + random.nextInt(25));
     }
@@ -97,7 +131,7 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
     }
 
     Program with(List<Step> otherSteps) {
-        return new Program(seed, ufs, metadataTtl, staleWorkerWritesRemove, List.copyOf(otherSteps));
+        return new Program(seed, ufs, writeType, metadataTtl, staleWorkerWritesRemove, List.copyOf(otherSteps));
     }
 
     /** The same with one step in another way. */
@@ -115,7 +149,7 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
 
     @Override
     public String toString() {
-        return "seed " + seed + ", UFS " + ufs + ", metadata_ttl=" + metadataTtl
+        return "seed " + seed + ", UFS " + ufs + ", " + writeType + ", metadata_ttl=" + metadataTtl
                 + (staleWorkerWritesRemove ? ", late workers remove" : "")
                 + steps.stream().map(step -> "\n  " + step).collect(Collectors.joining());
     }
@@ -138,7 +172,7 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
             for (int number = 0; number < length; number++) {
                 steps.add(step(number, ufs));
             }
-            return new Program(seed, ufs, ttl, remove, List.copyOf(steps));
+            return new Program(seed, ufs, WriteType.CACHE_THROUGH, ttl, remove, List.copyOf(steps));
         }
 
         private <T> T any(List<T> all) {
@@ -177,6 +211,79 @@ record Program(long seed, MemoryUfs.Kind ufs, String metadataTtl, boolean staleW
             Step.Meanwhile meanwhile = actor == Step.OUTSIDER ? null : meanwhile(number);
             boolean calm = actor == Step.OUTSIDER || meanwhile != null;
             return calm ? plain.with(null, null, meanwhile) : plain.with(fault(), crash(), null);
+        }
+
+        /** Steps that change attributes, and whole files by their paths, between the others. */
+        private Program adding(Program program) {
+            List<Step> steps = new ArrayList<>();
+            List<String> recent = new ArrayList<>(FILES);
+            for (Step step : program.steps()) {
+                steps.add(step);
+                if (step.opens()) {
+                    recent.add(step.path());
+                }
+                while (random.nextInt(5) < 2) {
+                    steps.add(added(ADDED + steps.size(), recent.subList(recent.size() - RECENT, recent.size())));
+                }
+            }
+            return elsewhere(program).with(steps);
+        }
+
+        /** In any under store, and stored in any way that keeps what was acknowledged. */
+        private Program elsewhere(Program program) {
+            boolean local = program.ufs == MemoryUfs.Kind.LOCAL && random.nextInt(3) > 0;
+            MemoryUfs.Kind ufs =
+                    local || program.ufs == MemoryUfs.Kind.OBJECT_STORE ? program.ufs : MemoryUfs.Kind.HDFS;
+            // What is in workers alone goes with them, or when Alluxio finds another content in the under file system.
+            boolean loses = program.steps.stream()
+                    .anyMatch(step -> step.actor() == Step.OUTSIDER
+                            || step.kind() == Kind.STOP_WORKER
+                            || step.kind() == Kind.FORMAT);
+            List<WriteType> types =
+                    loses ? List.of(WriteType.CACHE_THROUGH, WriteType.THROUGH) : List.of(WriteType.values());
+            WriteType type = random.nextInt(3) == 0 ? any(types) : WriteType.CACHE_THROUGH;
+            return new Program(
+                    program.seed, ufs, type, program.metadataTtl, program.staleWorkerWritesRemove, program.steps);
+        }
+
+        private Step added(int number, List<String> recent) {
+            boolean outsider = random.nextInt(8) == 0;
+            int actor = outsider ? Step.OUTSIDER : random.nextInt(MOUNTS);
+            Kind kind = outsider ? Kind.CHMOD : any(ADDED_KINDS);
+            String path = any(random.nextInt(4) == 0 ? FILES : recent);
+            Step plain = ofFile(number, kind, actor, path);
+            if (outsider) {
+                return plain;
+            }
+            boolean raced = (kind == Kind.APPEND || plain.gives()) && random.nextInt(2) == 0;
+            if (raced) {
+                return plain.with(null, null, meanwhile(plain));
+            }
+            return plain.with(fault(), kind == Kind.APPEND ? null : crash(), null);
+        }
+
+        /** The other mount does the like with the same file. Of two changes of attributes at the very same moment one may be lost. */
+        private Step.Meanwhile meanwhile(Step step) {
+            boolean appends = step.kind() == Kind.APPEND;
+            Kind kind = appends ? Kind.APPEND : any(List.of(Kind.CHMOD, Kind.CHOWN, Kind.UTIMENS, Kind.SETXATTR));
+            Step other = ofFile(step.number() + MEANWHILE, kind, 0, step.path());
+            boolean gap = !appends || random.nextBoolean();
+            return new Step.Meanwhile(gap ? null : any(FAULTY), appends ? 1 + random.nextInt(2) : 1, other);
+        }
+
+        private Step ofFile(int number, Kind kind, int actor, String path) {
+            return new Step(
+                    number,
+                    kind,
+                    actor,
+                    path,
+                    "",
+                    random.nextInt(SLOTS),
+                    random.nextInt(MAX_BYTES),
+                    1 + random.nextInt(MAX_BYTES),
+                    null,
+                    null,
+                    null);
         }
 
         private Step.@Nullable Meanwhile meanwhile(int number) {

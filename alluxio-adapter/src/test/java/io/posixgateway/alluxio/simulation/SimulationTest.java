@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.simulation.Step.Kind;
 import io.posixgateway.alluxio.simulation.Step.Next;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
+import io.posixgateway.alluxio.store.WriteType;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,13 @@ class SimulationTest {
                 3_498_686_883L
             })
     void program_thatFoundAFault_losesNothing(long seed) {
+        simulation.check(Program.ofContents(seed));
+    }
+
+    /** The same of attributes and whole files: with {@code metadata_ttl=0} no mount appended to a file that it had not written. */
+    @ParameterizedTest
+    @ValueSource(longs = {12})
+    void program_withAttributesThatFoundAFault_losesNothing(long seed) {
         simulation.check(Program.of(seed));
     }
 
@@ -95,7 +103,8 @@ class SimulationTest {
         Crash crash = new Crash(0, true, Next.KEPT, 2, false);
         Step rename = new Step(0, Kind.RENAME, 0, "/f", "/a/f", 0, 0, 0, null, crash, null);
         Step create = new Step(1, Kind.CREATE, 1, "/f", "", 0, 0, 0, null, null, null);
-        simulation.check(new Program(0, MemoryUfs.Kind.LOCAL, "0", false, List.of(rename, create)));
+        simulation.check(
+                new Program(0, MemoryUfs.Kind.LOCAL, WriteType.CACHE_THROUGH, "0", false, List.of(rename, create)));
     }
 
     /** Another mount removes the file just before it is made, as far as anyone can tell: its content may not be stored. */
@@ -104,13 +113,14 @@ class SimulationTest {
         Step create = new Step(1, Kind.CREATE, 0, "/b/f", "", 0, 0, 0, null, null, null);
         Step.Meanwhile meanwhile = new Step.Meanwhile(StoreCall.STATUS, 1, create);
         Step unlink = new Step(0, Kind.UNLINK, 1, "/b/f", "", 0, 0, 0, null, null, meanwhile);
-        simulation.check(new Program(0, MemoryUfs.Kind.LOCAL, "0", false, List.of(unlink)));
+        simulation.check(new Program(0, MemoryUfs.Kind.LOCAL, WriteType.CACHE_THROUGH, "0", false, List.of(unlink)));
     }
 
     /** The incomplete file was in everyone's way until the mount made another. */
     @Test
     void creation_whoseAnswerIsLost_leavesNothing() {
         Fault lost = new Fault(StoreCall.CREATE, 1, Fault.How.LOSE_ANSWER);
-        simulation.check(new Program(0, MemoryUfs.Kind.LOCAL, "0", false, List.of(create(lost))));
+        simulation.check(
+                new Program(0, MemoryUfs.Kind.LOCAL, WriteType.CACHE_THROUGH, "0", false, List.of(create(lost))));
     }
 }

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.simulation;
 
 import io.posixgateway.alluxio.store.StoreCall;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,7 @@ record Step(
         @Nullable Crash crash,
         @Nullable Meanwhile meanwhile) {
     static final int OUTSIDER = -1;
+    private static final int FIRST_VALUE = 1000;
 
     enum Kind {
         CREATE,
@@ -45,6 +47,17 @@ record Step(
         UNLINK,
         MKDIR,
         RMDIR,
+        CHMOD,
+        CHOWN,
+        /** Sets the time of the last change of the content. */
+        UTIMENS,
+        SETXATTR,
+        REMOVEXATTR,
+        /** Of a file that is not open. */
+        TRUNCATE_PATH,
+        /** As {@code echo text >> path}. */
+        APPEND,
+        STAT,
         /** The worker that files are written through stops to answer, and goes on later. */
         STOP_WORKER,
         RESUME_WORKER,
@@ -104,11 +117,11 @@ record Step(
         }
     }
 
-    /** Before the n-th call of this kind the other mount does this. */
-    record Meanwhile(StoreCall call, int nth, Step step) {
+    /** Before the n-th call of this kind the other mount does this; null: between the n-th request and the next. */
+    record Meanwhile(@Nullable StoreCall call, int nth, Step step) {
         @Override
         public String toString() {
-            return " {before " + call + " " + nth + ":" + step + "}";
+            return (call == null ? " {after request " : " {before " + call + " ") + nth + ":" + step + "}";
         }
     }
 
@@ -122,6 +135,44 @@ record Step(
 
     Step as(Kind otherKind) {
         return new Step(number, otherKind, actor, path, other, slot, offset, count, fault, crash, meanwhile);
+    }
+
+    /** What it changes, as {@link FileAttributes} has it. */
+    Map<String, String> attributes() {
+        return switch (kind) {
+            case CHMOD -> modes();
+            case CHOWN -> Map.of(FileAttributes.OWNER, value());
+            case UTIMENS -> Map.of(FileAttributes.MODIFIED, value());
+            case SETXATTR -> Map.of(Program.XATTRS.get(slot), value());
+            case REMOVEXATTR -> Map.of(Program.XATTRS.get(slot), "");
+            default -> Map.of();
+        };
+    }
+
+    /** Alluxio itself has permissions only. */
+    private Map<String, String> modes() {
+        Map<String, String> modes = FileAttributes.ofMode(mode());
+        return actor == OUTSIDER ? Map.of(FileAttributes.PERMISSIONS, modes.get(FileAttributes.PERMISSIONS)) : modes;
+    }
+
+    /** A number, of which there is one only. */
+    String value() {
+        return String.valueOf(FIRST_VALUE + number);
+    }
+
+    /** All kinds of bits that a write takes from no file. */
+    int mode() {
+        return 0400 | (number % 2 << 9) | (number * 5 & 0377);
+    }
+
+    /** Does it change nothing but attributes of a file? */
+    boolean gives() {
+        return !attributes().isEmpty();
+    }
+
+    /** Does it replace a file by its path? */
+    boolean replaces() {
+        return kind == Kind.APPEND || kind == Kind.TRUNCATE_PATH;
     }
 
     boolean opens() {
@@ -142,6 +193,8 @@ record Step(
                 switch (kind) {
                     case CREATE, OPEN -> slot + " = " + path;
                     case WRITE -> slot + " " + count + " at " + offset;
+                    case CHMOD, CHOWN, UTIMENS, SETXATTR, REMOVEXATTR -> path + " " + attributes();
+                    case TRUNCATE_PATH -> path + " to " + offset;
                     case TRUNCATE -> slot + " to " + offset;
                     case FSYNC, CLOSE -> "" + slot;
                     case RENAME, RENAME_DIRECTORY -> path + " " + other;

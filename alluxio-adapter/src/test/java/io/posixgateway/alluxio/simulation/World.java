@@ -6,7 +6,9 @@ import io.posixgateway.alluxio.simulation.Step.Next;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryWorker;
+import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreFaults;
+import io.posixgateway.alluxio.store.WriteType;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -57,7 +59,7 @@ final class World implements AutoCloseable {
         }
         histories = new Histories(model);
         for (int i = 0; i < Program.MOUNTS; i++) {
-            nodes.add(new Node(cluster, program.metadataTtl(), folders.resolve("node-" + i)));
+            nodes.add(new Node(cluster, program, folders.resolve("node-" + i)));
         }
     }
 
@@ -98,7 +100,13 @@ final class World implements AutoCloseable {
 
     private boolean isDoneByClient(Step step) {
         boolean outsider = step.actor() == Step.OUTSIDER;
-        boolean can = outsider ? !workerStopped : nodes.get(step.actor()).isUp();
+        boolean can = outsider || nodes.get(step.actor()).isUp();
+        if (workerStopped && (outsider || step.replaces())) {
+            return false; // what the worker writes when it is resumed only the mount that wrote the file before undoes
+        }
+        if (step.gives() && nodes.stream().anyMatch(Node::mayUploadClosed)) {
+            return false; // it may be there later
+        }
         if (!can || histories.any(model -> model.skips(step))) {
             return false;
         }
@@ -142,7 +150,7 @@ final class World implements AutoCloseable {
             nodes.get(i).answeredBy(cluster);
             histories.map(model -> model.without(mount));
         }
-        histories.map(Model::withoutAbandoned);
+        histories.map(Model::formatted);
         pass(SETTLED);
         nodes.stream().filter(Node::isUp).forEach(this::compareAfterFormat);
         pass(SETTLED);
@@ -174,13 +182,12 @@ final class World implements AutoCloseable {
             return;
         }
         List<Outcome> heard = new ArrayList<>();
-        StoreFaults.Fault moment = node.mount()
-                .faults()
-                .on(meanwhile.call())
-                .nth(meanwhile.nth())
-                .before(() -> heard.add(new Executor(second).attempt(other)));
-        Outcome outcome = new Executor(node).attempt(step);
-        moment.remove();
+        Histories before = histories.copy();
+        boolean[] wrote = {false};
+        Outcome outcome = executed(step, node, meanwhile, () -> {
+            wrote[0] = node.hasAppended();
+            heard.add(new Executor(second).attempt(other));
+        });
         settle();
         if (heard.isEmpty()) {
             judge(step, outcome, unsettled);
@@ -190,11 +197,30 @@ final class World implements AutoCloseable {
         second.noteContended(other, step);
         boolean wasUnsettled = unsettled;
         boolean agrees = histories.agreeInAnyOrder(step, outcome, other, heard.get(0));
+        if (wrote[0] && outcome.succeeds()) {
+            histories.addWithoutOther(before, step);
+            agrees = true;
+        }
         pass(SETTLED);
         unsettled = wasUnsettled;
         if (!agrees) {
             throw new Violation("No order of the two explains " + outcome + " and " + heard.get(0));
         }
+    }
+
+    private static Outcome executed(Step step, Node node, Step.Meanwhile meanwhile, Runnable act) {
+        StoreCall call = meanwhile.call();
+        if (call == null) {
+            node.atGap(meanwhile.nth(), act);
+            Outcome outcome = new Executor(node).attempt(step);
+            node.atGap(0, () -> {});
+            return outcome;
+        }
+        StoreFaults.Fault moment =
+                node.mount().faults().on(call).nth(meanwhile.nth()).before(act);
+        Outcome outcome = new Executor(node).attempt(step);
+        moment.remove();
+        return outcome;
     }
 
     private void byMount(Step step, Node node) {
@@ -294,6 +320,9 @@ final class World implements AutoCloseable {
     private void resend(Step step, Node node) {
         Outcome outcome = new Executor(node).attempt(step);
         if (step.kind() == Kind.CREATE && outcome.errno() == Errno.EEXIST) {
+            if (!histories.any(model -> model.hasOpen(step))) {
+                return; // it was there before
+            }
             outcome = new Executor(node).attempt(step.as(Kind.OPEN)); // as an open does that is not exclusive
         }
         if (outcome.errno() == Errno.EIO && !unsettled && !histories.any(model -> model.isContended(step))) {
@@ -320,7 +349,7 @@ final class World implements AutoCloseable {
 
     /** As an administrator does, of a node that does not come back. */
     private void removeAbandoned() {
-        Map<String, String> seen = outside.seen();
+        Map<String, String> seen = outside.seen().contents();
         List<Model> agree = histories.models().stream()
                 .filter(model -> model.differs(seen, true) == null)
                 .toList();
@@ -338,12 +367,22 @@ final class World implements AutoCloseable {
         }
     }
 
+    /** Where no attributes are believed, the kernel cannot be told where a file ends that this mount has not written: nothing is done. */
+    private boolean isRefused(Step step, Outcome outcome) {
+        return step.kind() == Kind.APPEND
+                && outcome.errno() == Errno.ESTALE
+                && program.metadataTtl().equals("0");
+    }
+
     /** Which models agree with the answer? */
     private void judge(Step step, Outcome outcome, boolean faulty) {
+        if (isRefused(step, outcome)) {
+            return;
+        }
         if (outcome.errno() != 0 && faulty) {
             histories.spread(step, true);
             unsettled = true;
-            if (step.kind() == Kind.CLOSE) {
+            if (step.kind() == Kind.CLOSE || step.replaces()) {
                 nodes.get(step.actor()).closeFailed();
             }
         } else if (!histories.agree(step, outcome)) {
@@ -357,7 +396,7 @@ final class World implements AutoCloseable {
     /** Which models agree with what others see? What a process left incomplete when it was killed its next one removes. */
     private void observe() {
         boolean down = nodes.stream().anyMatch(node -> !node.isUp());
-        Map<String, String> seen = outside.seen();
+        Seen seen = outside.seen();
         boolean settled = !unsettled && !down;
         String differs =
                 histories.look(seen, !settled, settled && nodes.stream().noneMatch(Node::mayUploadClosed));
@@ -408,7 +447,9 @@ final class World implements AutoCloseable {
         }
         nodes.forEach(Node::end);
         observe();
-        look.hasContents();
+        if (program.writeType() == WriteType.CACHE_THROUGH || program.writeType() == WriteType.THROUGH) {
+            look.hasContents();
+        }
         checkLeftovers();
     }
 
