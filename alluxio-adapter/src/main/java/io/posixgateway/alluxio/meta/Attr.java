@@ -193,10 +193,14 @@ public final class Attr {
 
     /** Are the times that stat(2) shows the same? */
     public boolean sameTimes(Attr other) {
-        return modifiedSeconds() == other.modifiedSeconds()
-                && modifiedNanos() == other.modifiedNanos()
+        return sameModified(other)
                 && changedSeconds() == other.changedSeconds()
                 && changedNanos() == other.changedNanos();
+    }
+
+    /** The time of the last change of the content alone. */
+    public boolean sameModified(Attr other) {
+        return modifiedSeconds() == other.modifiedSeconds() && modifiedNanos() == other.modifiedNanos();
     }
 
     /** The inode number that our attribute gives it; 0: none. */

@@ -1,5 +1,7 @@
 package io.posixgateway.alluxio.write;
 
+import io.posixgateway.alluxio.journal.Phase;
+import io.posixgateway.alluxio.meta.Attr;
 import io.posixgateway.alluxio.meta.AttrDecoder;
 import io.posixgateway.alluxio.meta.AttributeEdit;
 import io.posixgateway.alluxio.meta.InodeTable;
@@ -51,8 +53,13 @@ final class AttributeCommits {
             return;
         }
         FileStatus merged = AttributeEdit.merged(base, ours, there).withContent(ours.id(), ours.lengthBytes());
-        dirtyFile.attr = reader.read(merged, dirtyFile.attr.fetchedNanos());
+        Attr before = dirtyFile.attr;
+        dirtyFile.attr = reader.read(merged, before.fetchedNanos());
         dirtyFile.base = there;
+        boolean isWritten = dirtyFile.is(Phase.COMMITTED) || dirtyFile.is(Phase.UNSTABLE);
+        if (isWritten && !dirtyFile.attr.sameModified(before)) {
+            dirtyFile.showGivenTime(); // which they gave after our last write, whose time Alluxio has had
+        }
     }
 
     /**

@@ -282,8 +282,13 @@ final class DirtyFile {
         record.change(status, givesTime);
         unsent = Unsent.ALL;
         if (givesTime) {
-            changed = null;
+            showGivenTime();
         }
+    }
+
+    /** A time was given since the last write. */
+    void showGivenTime() {
+        changed = null;
     }
 
     private void dropSynced() {

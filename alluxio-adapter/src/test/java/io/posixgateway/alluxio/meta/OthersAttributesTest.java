@@ -139,6 +139,20 @@ class OthersAttributesTest {
         assertThat(there.stat("/file").uid()).isEqualTo(UID + 1);
     }
 
+    /** The time of what was written here was sent before. */
+    @Test
+    void close_afterOnlyTheModeWasChangedSinceAnFsync_leavesTheTimeThatAnotherMountGave() {
+        try (OpenFile file = here.openToWrite("/file")) {
+            file.write("more");
+            file.fsync();
+            here.requests().chmod(file.opened().node().id(), MODE);
+            cluster.clock().advance(Duration.ofSeconds(10));
+            there.requests().chown(there.stat("/file").id(), UID);
+            there.requests().setModified(there.stat("/file").id(), Duration.ofSeconds(1));
+        }
+        bothSeeWhatWasGiven();
+    }
+
     /** Whose name was taken a moment ago. */
     @Test
     void close_ofANewFile_leavesWhatAnotherMountGaveMeanwhile() {
