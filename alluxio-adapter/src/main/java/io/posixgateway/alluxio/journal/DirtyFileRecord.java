@@ -296,8 +296,16 @@ public final class DirtyFileRecord {
         content = new Content(node, fileId, content.path(), content.status());
     }
 
-    /** The attributes changed. */
-    public void change(FileStatus status, boolean givesTime) throws StoreException {
+    /**
+     * The attributes changed.
+     *
+     * @param base as Alluxio had them before; null: that is not known
+     */
+    public void change(FileStatus status, @Nullable FileStatus base, boolean givesTime) throws StoreException {
+        Origin origin = base == null ? null : origin();
+        if (base != null && origin != null) {
+            store(stored -> replace(Origin.beside(stored), stored, origin.with(base)::write));
+        }
         Content now = new Content(content.node(), content.fileId(), content.path(), status);
         replace(now, ATTRIBUTES | (givesTime ? TIMED : 0), 0);
     }
@@ -313,17 +321,20 @@ public final class DirtyFileRecord {
 
     private void replace(Content now, int on, int off) throws StoreException {
         int next = (state & ~off) | on;
-        store(stored -> {
-            Path fresh = stored.resolveSibling(stored.getFileName() + FRESH);
-            try {
-                Files.write(fresh, RecordCodec.encode(now, next));
-                Files.move(fresh, stored, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            } finally {
-                Files.deleteIfExists(fresh);
-            }
-        });
+        store(stored -> replace(stored, stored, fresh -> Files.write(fresh, RecordCodec.encode(now, next))));
         content = now;
         state = next;
+    }
+
+    /** Replaces what is beside a record, or that, at once. */
+    private static void replace(Path old, Path stored, Work work) throws IOException {
+        Path fresh = stored.resolveSibling(stored.getFileName() + FRESH);
+        try {
+            work.on(fresh);
+            Files.move(fresh, old, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(fresh);
+        }
     }
 
     /** The next process will not hear of it. */

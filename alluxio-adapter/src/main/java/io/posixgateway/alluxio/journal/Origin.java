@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.journal;
 
+import io.posixgateway.alluxio.store.FileStatus;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -21,8 +22,17 @@ import org.jspecify.annotations.Nullable;
  * @param lengthBytes of its content then; {@link #NEW}: it was being made, there was none
  * @param modifiedMillis Alluxio's time of its last change; 0: not known
  * @param createdSeconds when Alluxio made it: an id alone may name another file after a restore; 0: not known
+ * @param base the attributes that Alluxio had before they were changed here; null: they were not, or it is not known. Earlier versions do
+ *     not read it
  */
-public record Origin(long node, long fileId, String path, long lengthBytes, long modifiedMillis, int createdSeconds) {
+public record Origin(
+        long node,
+        long fileId,
+        String path,
+        long lengthBytes,
+        long modifiedMillis,
+        int createdSeconds,
+        @Nullable FileStatus base) {
     /** As length: the file was being made. */
     public static final long NEW = -1;
 
@@ -31,6 +41,14 @@ public record Origin(long node, long fileId, String path, long lengthBytes, long
 
     private static final int VERSION = 1;
     private static final int HEAD_BYTES = 2 * Integer.BYTES;
+
+    public Origin(long node, long fileId, String path, long lengthBytes, long modifiedMillis, int createdSeconds) {
+        this(node, fileId, path, lengthBytes, modifiedMillis, createdSeconds, null);
+    }
+
+    Origin with(FileStatus attributes) {
+        return new Origin(node, fileId, path, lengthBytes, modifiedMillis, createdSeconds, attributes);
+    }
 
     /** Beside this record. */
     public static Path beside(Path record) {
@@ -48,6 +66,9 @@ public record Origin(long node, long fileId, String path, long lengthBytes, long
         out.writeLong(lengthBytes);
         out.writeLong(modifiedMillis);
         out.writeInt(createdSeconds);
+        if (base != null) {
+            RecordCodec.put(out, base);
+        }
         byte[] fields = body.toByteArray();
         ByteBuffer whole = ByteBuffer.allocate(HEAD_BYTES + fields.length + Integer.BYTES);
         whole.putInt(VERSION).putInt(fields.length).put(fields).putInt(checksum(fields));
@@ -78,7 +99,9 @@ public record Origin(long node, long fileId, String path, long lengthBytes, long
 
     private static Origin decode(byte[] fields) throws IOException {
         DataInputStream in = new DataInputStream(new ByteArrayInputStream(fields));
-        return new Origin(in.readLong(), in.readLong(), in.readUTF(), in.readLong(), in.readLong(), in.readInt());
+        Origin origin =
+                new Origin(in.readLong(), in.readLong(), in.readUTF(), in.readLong(), in.readLong(), in.readInt());
+        return in.available() > 0 ? origin.with(RecordCodec.status(in)) : origin;
     }
 
     private static int checksum(byte[] fields) {

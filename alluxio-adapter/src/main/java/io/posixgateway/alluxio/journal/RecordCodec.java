@@ -23,7 +23,12 @@ final class RecordCodec {
         out.writeLong(content.node());
         out.writeLong(content.fileId());
         put(out, content.path());
-        FileStatus status = content.status();
+        put(out, content.status());
+        return bytes.toByteArray();
+    }
+
+    /** But for its id and length. */
+    static void put(DataOutputStream out, FileStatus status) throws IOException {
         out.writeLong(status.blockBytes());
         out.writeInt(status.mode());
         put(out, status.owner());
@@ -36,7 +41,6 @@ final class RecordCodec {
             out.writeInt(xattr.getValue().length);
             out.write(xattr.getValue());
         }
-        return bytes.toByteArray();
     }
 
     private static void put(DataOutputStream out, String text) throws IOException {
@@ -51,7 +55,7 @@ final class RecordCodec {
     }
 
     /** A regular file that is complete; its id and length are known elsewhere. */
-    private static FileStatus status(DataInputStream in) throws IOException {
+    static FileStatus status(DataInputStream in) throws IOException {
         long blockBytes = in.readLong();
         int mode = in.readInt();
         String owner = text(in);

@@ -118,10 +118,14 @@ final class DirtyFile {
     /** One of an earlier process, whose record says the rest. */
     void restore() throws StoreException {
         unsent = record.hasAttributes() ? Unsent.ALL : Unsent.NOTHING;
-        base = record.hasAttributes() ? null : base;
+        base = record.hasAttributes() ? baseOf(record.origin()) : base;
         inherited = record.isMarked(Phase.SPOOLED);
         changed = record.showsLastWrite() ? spool.changed() : null;
         shown = Shown.of(attr, lengthBytes(), changed);
+    }
+
+    private static @Nullable FileStatus baseOf(@Nullable Origin origin) {
+        return origin == null ? null : origin.base();
     }
 
     /** Any thread. */
@@ -279,7 +283,8 @@ final class DirtyFile {
 
     /** The attributes change. */
     void change(FileStatus status, boolean givesTime) throws StoreException {
-        record.change(status, givesTime);
+        noteOrigin();
+        record.change(status, base, givesTime);
         unsent = Unsent.ALL;
         if (givesTime) {
             showGivenTime();

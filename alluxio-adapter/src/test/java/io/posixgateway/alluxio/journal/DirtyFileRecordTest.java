@@ -80,7 +80,7 @@ class DirtyFileRecordTest {
         record.pending(true);
         record.mark(Phase.UNSTABLE);
         record.mark(Phase.SPOOLED);
-        record.change(record.content().status(), true);
+        record.change(record.content().status(), null, true);
         assertThat(stored()).isEqualTo(COUNTS | 1 | 1 << 1 | 1 << 5 | 1 << 7);
         assertThat(record.showsLastWrite()).isFalse();
         record.mark(Phase.UNLINKED);
@@ -100,7 +100,7 @@ class DirtyFileRecordTest {
         record.mark(Phase.PENDING);
         record.identify(9, 7);
         record.mark(Phase.SPOOLED);
-        record.change(status(0600), false);
+        record.change(status(0600), null, false);
         DirtyFileRecord read = Objects.requireNonNull(DirtyFileRecord.read(file));
         assertThat(read.content().node()).isEqualTo(9);
         assertThat(read.content().fileId()).isEqualTo(7);

@@ -58,6 +58,27 @@ class PersistentMountTest {
         }
     }
 
+    /** They changed the same file since its attributes were changed here, which the next process sends. */
+    @Test
+    void attributesThatAnotherMountGave_stayWhenTheNextSendsOthers() {
+        try (MemoryMount killed = first();
+                MemoryMount there = MemoryMount.of(cluster)) {
+            killed.write("/file", "before");
+            OpenFile file = killed.openToWrite("/file").write("written");
+            killed.requests().chmod(file.opened().node().id(), 0640);
+            there.requests().setxattr(there.lookup("/file").id(), "user.there", "1");
+            killed.kill();
+            try (MemoryMount next = next(killed)) {
+                next.inherited(file).close();
+                cluster.clock().advance(Duration.ofSeconds(10));
+                FuseNode shown = there.stat("/file");
+                assertThat(shown.mode() & 07777).isEqualTo(0640);
+                assertThat(there.requests().listxattr(shown.id())).containsExactly("user.there");
+                assertThat(there.read("/file")).isEqualTo("written");
+            }
+        }
+    }
+
     @Test
     void writtenFile_deletedWhileOpen_isNotBackInTheNext() {
         try (MemoryMount killed = first()) {
