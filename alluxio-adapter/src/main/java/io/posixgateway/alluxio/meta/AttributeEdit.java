@@ -212,7 +212,7 @@ public final class AttributeEdit {
             }
         }
         mergeExtras(base, ours, theirs, xattrs);
-        return theirs.with(ours.mode() == base.mode() ? theirs.mode() : ours.mode(), xattrs);
+        return theirs.with(hasOtherMode(base, ours) ? ours.mode() : theirs.mode(), xattrs);
     }
 
     /** Has a file the mode, owner, group and extended attributes of another, or of itself at another time? */
@@ -226,6 +226,13 @@ public final class AttributeEdit {
                         .allMatch(xattr -> Arrays.equals(xattr.getValue(), others.get(xattr.getKey())));
     }
 
+    /** The bits that Alluxio lacks are of it: nobody is to see some of one chmod and some of another. */
+    private static boolean hasOtherMode(FileStatus base, FileStatus ours) {
+        PosixXattr before = PosixXattr.decode(base.xattrs().get(PosixXattr.XATTR));
+        PosixXattr own = PosixXattr.decode(ours.xattrs().get(PosixXattr.XATTR));
+        return ours.mode() != base.mode() || !own.isSame(PosixXattr.SPECIAL, before);
+    }
+
     private static void mergeExtras(FileStatus base, FileStatus ours, FileStatus theirs, Map<String, byte[]> xattrs) {
         PosixXattr before = PosixXattr.decode(base.xattrs().get(PosixXattr.XATTR));
         PosixXattr own = PosixXattr.decode(ours.xattrs().get(PosixXattr.XATTR));
@@ -234,7 +241,7 @@ public final class AttributeEdit {
             return;
         }
         for (int field : PosixXattr.FIELDS) {
-            if (!own.isSame(field, before)) {
+            if (field == PosixXattr.SPECIAL ? hasOtherMode(base, ours) : !own.isSame(field, before)) {
                 merged.take(field, own);
             }
         }

@@ -124,6 +124,19 @@ class OthersAttributesTest {
         assertThat(there.stat("/file").uid()).isEqualTo(UID + 1);
     }
 
+    /** All bits are those of one chmod: here no bit of the first three was changed, there no other. */
+    @Test
+    void close_ofAFileWhoseModeWasChangedHereToo_mixesNoModes() {
+        try (OpenFile file = here.openToWrite("/file")) {
+            file.write("more");
+            here.requests().chmod(file.opened().node().id(), 04640);
+            cluster.clock().advance(Duration.ofSeconds(10));
+            there.requests().chmod(there.stat("/file").id(), 0750);
+        }
+        cluster.clock().advance(Duration.ofSeconds(10));
+        assertThat(there.stat("/file").mode() & 07777).isEqualTo(04640);
+    }
+
     /** Its content is in Alluxio already: only attributes are sent. */
     @Test
     void close_afterOnlyTheModeWasChangedSinceAnFsync_leavesTheOwnerThatAnotherMountGave() {

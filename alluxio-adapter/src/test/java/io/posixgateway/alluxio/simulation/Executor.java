@@ -114,8 +114,8 @@ final class Executor {
         node.appended(false);
         try (OpenFile file = openToAppend(mount, step.path())) {
             node.gap();
+            node.appended(true); // it begins to read what the file has
             file.write(file.opened().node().lengthBytes(), step.data().getBytes(StandardCharsets.ISO_8859_1));
-            node.appended(true);
         }
     }
 

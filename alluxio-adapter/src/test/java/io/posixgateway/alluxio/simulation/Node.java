@@ -99,7 +99,7 @@ final class Node {
         return (step.kind() == Step.Kind.CLOSE || step.kind() == Step.Kind.FSYNC) && contended.contains(step.slot());
     }
 
-    /** Did the last one that it appended reach its file, which is open since? */
+    /** Did the last one that it appended reach the mount, which has read the file since, or does so? */
     boolean hasAppended() {
         return appended;
     }
