@@ -121,8 +121,9 @@ final class Outsider {
     /** As another mount would show them. */
     private static Map<String, String> attributes(FileStatus status) {
         PosixXattr posix = PosixXattr.decode(status.xattrs().get(PosixXattr.XATTR));
+        int special = posix.has(PosixXattr.SPECIAL) ? posix.special : 0;
         boolean isTimed = posix.modifiedCounts(false, status.modifiedMillis());
-        Map<String, String> attributes = new TreeMap<>(FileAttributes.ofMode(status.mode() | posix.special));
+        Map<String, String> attributes = new TreeMap<>(FileAttributes.ofMode(status.mode() | special));
         attributes.put(FileAttributes.OWNER, posix.ownerCounts(status.owner()) ? "" + posix.uid : status.owner());
         attributes.put(
                 FileAttributes.MODIFIED, "" + (isTimed ? posix.modifiedSeconds : status.modifiedMillis() / MILLIS));
