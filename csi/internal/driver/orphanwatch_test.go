@@ -35,7 +35,7 @@ func TestConnectionsOfADeadKeeperAreAbortedThatNoGatewayHas(t *testing.T) {
 		if id == "of-an-older-gateway" {
 			continue
 		}
-		lock, err := orphans.Lock(socket, id)
+		lock, err := orphans.Lock(socket, id, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestAKeeperThatIsSlowIsNotGone(t *testing.T) {
 	for id, helped := range map[string]bool{"of-this-version": true, "of-an-earlier-one": false} {
 		held = append(held, orphans.Record{ID: id, Device: "0:" + id, MountPoint: "/" + id, Helped: helped})
 		m.mount("0:"+id, "/"+id, keeperapi.FSType, false)
-		lock, err := orphans.Lock(socket, id)
+		lock, err := orphans.Lock(socket, id, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func left(t *testing.T) (m *machine, socket string) {
 	t.Helper()
 	m, socket = newMachine(), filepath.Join(t.TempDir(), "keeper.sock")
 	m.mount("0:1", "/a", keeperapi.FSType, false)
-	lock, err := orphans.Lock(socket, "a")
+	lock, err := orphans.Lock(socket, "a", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func TestTheNextKeeperAbortsWhatNobodyCanServe(t *testing.T) {
 
 func TestWhatCouldNotBeAbortedIsTriedAgain(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "k.sock")
-	lock, err := orphans.Lock(socket, "vol-1")
+	lock, err := orphans.Lock(socket, "vol-1", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestNoKeeperStartsBesideAnother(t *testing.T) {
 func TestNothingStaysBesideTheSocketOfSessionsThatEnded(t *testing.T) {
 	fusetest.RequireFuse(t)
 	socket := filepath.Join(t.TempDir(), "k.sock")
-	lock, err := orphans.Lock(socket, "of-an-earlier-boot")
+	lock, err := orphans.Lock(socket, "of-an-earlier-boot", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

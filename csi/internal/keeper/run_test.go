@@ -88,7 +88,7 @@ func TestAKeeperThatHoldsNothingLeavesNoFiles(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, Config{Socket: socket, Log: slog.New(slog.NewTextHandler(&log, nil))}) }()
 	awaitTrue(t, "the keeper", func() bool { return log.has("holding sessions") })
-	lock, err := orphans.Lock(socket, "session") // as a session had one that has ended
+	lock, err := orphans.Lock(socket, "session", 0) // as a session had one that has ended
 	if err != nil {
 		t.Fatal(err)
 	}

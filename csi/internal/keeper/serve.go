@@ -258,7 +258,7 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 		}
 		answer.OK = true
 		if request.Clone {
-			own := s.ownFiles(request.ID, files[0], &answer)
+			own := s.ownFiles(request.ID, pidOf(conn), files[0], &answer)
 			defer keeperapi.CloseAll(own) // they are the client's alone from here on
 			files = append(files, own...)
 		} else if err := orphans.Unlock(s.socket, request.ID); err != nil {
@@ -278,15 +278,24 @@ func (s *Server) dispatch(conn *keeperapi.Conn, request *keeperapi.Request) erro
 	return conn.Send(answer)
 }
 
+// pidOf is the process of a client, 0 where it is not to be seen from here.
+func pidOf(conn *keeperapi.Conn) int {
+	peer, err := conn.Peer()
+	if err != nil {
+		return 0
+	}
+	return int(peer.Pid)
+}
+
 // ownFiles makes what a gateway is given besides, as far as the kernel does.
-func (s *Server) ownFiles(id string, connection *os.File, answer *keeperapi.Taken) (files []*os.File) {
+func (s *Server) ownFiles(id string, pid int, connection *os.File, answer *keeperapi.Taken) (files []*os.File) {
 	clone, err := s.keeper.system.cloneFuse(connection)
 	if err == nil {
 		files, answer.With = append(files, clone), append(answer.With, keeperapi.WithClone)
 	} else {
 		s.log.Warn("cannot give the gateway a descriptor of its own", "id", id, "error", err)
 	}
-	lock, err := orphans.Lock(s.socket, id)
+	lock, err := orphans.Lock(s.socket, id, pid)
 	if err == nil {
 		files, answer.With = append(files, lock), append(answer.With, keeperapi.WithLock)
 	} else { // nor may it see the lock that an earlier gateway had, and take the session for unserved

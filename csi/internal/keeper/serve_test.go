@@ -481,7 +481,7 @@ func TestWhereAGatewayGetsNoLockThatOfAnEarlierOneIsForgotten(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "k.sock")
 	server := &Server{keeper: (&fakeSystem{}).keeper(), socket: socket, log: slog.New(slog.DiscardHandler)}
 	server.keeper.system.cloneFuse = func(*os.File) (*os.File, error) { return nil, unix.EINVAL }
-	first := server.ownFiles("vol-1", nil, &keeperapi.Taken{})
+	first := server.ownFiles("vol-1", 0, nil, &keeperapi.Taken{})
 	if len(first) != 1 {
 		t.Fatal("the first gateway got", len(first), "files, not its lock alone")
 	}
@@ -489,7 +489,7 @@ func TestWhereAGatewayGetsNoLockThatOfAnEarlierOneIsForgotten(t *testing.T) {
 	if err := os.Chmod(socket+".served", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if second := server.ownFiles("vol-1", nil, &keeperapi.Taken{}); len(second) != 0 {
+	if second := server.ownFiles("vol-1", 0, nil, &keeperapi.Taken{}); len(second) != 0 {
 		t.Fatal("the second gateway got a lock in a folder of everybody's")
 	}
 	if orphans.Unserved(socket, "vol-1") {

@@ -4,7 +4,8 @@
 //
 // A keeper writes down which connections it holds, beside its socket, and gives each gateway a file with a shared lock along
 // with a session. The kernel lets go of the lock when the gateway has ended, however it ended. So whoever finds the keeper
-// gone knows which connections were its own, and whether a gateway that lives still has one.
+// gone knows which connections were its own, and whether a gateway that lives still has one. A gateway that was killed and cannot finish
+// its exit keeps the lock: so the file says which process got it.
 package orphans
 
 import (
@@ -13,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -154,10 +156,14 @@ func SetAside(socket string) (name string, err error) {
 // maxSetAside bounds the room that damage takes.
 const maxSetAside = 8
 
-// Lock returns a file for a gateway to hold as long as it lives; the caller closes its own copy when the gateway has one.
-func Lock(socket, id string) (*os.File, error) {
+// Lock returns a file for a gateway to hold as long as it lives; the caller closes its own copy when the gateway has one. pid is the
+// gateway's process, 0 where that cannot be seen from here.
+func Lock(socket, id string, pid int) (*os.File, error) {
 	path := lockOf(socket, id)
 	if err := trusted.Folder(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(path, []byte(nameOf(pid)), 0o600); err != nil {
 		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY|unix.O_NOFOLLOW, 0o600)
@@ -191,15 +197,39 @@ func Unlock(socket, id string) error {
 	return err
 }
 
-// Unserved: a gateway had a lock of the session, and none has it any more. False where no gateway had one, as those of
-// earlier versions have none.
+// Unserved: a gateway had a lock of the session, and none has it any more, or only those that were killed and cannot finish their exit.
+// False where no gateway had one, as those of earlier versions have none.
 func Unserved(socket, id string) bool {
 	file, err := os.OpenFile(lockOf(socket, id), os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
 	}
 	defer func() { _ = file.Close() }()
-	return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	return unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil || isOfDying(file)
+}
+
+// isOfDying says that the gateway which took the session last is dying. Those before it had let go of the session, or were dying, too.
+func isOfDying(file *os.File) bool {
+	text, err := io.ReadAll(io.LimitReader(file, maxName))
+	if err != nil {
+		return false
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	pid, err := strconv.Atoi(first)
+	return err == nil && pid > 0 && nameOf(pid) == string(text) && Dying(pid)
+}
+
+const maxName = 256
+
+// nameOf tells a process from every other one: its id, when it started, and the namespace that the id is of. Empty where that is
+// not known.
+func nameOf(pid int) string {
+	fields := statOf(pid, pid)
+	space, err := os.Readlink("/proc/self/ns/pid")
+	if pid <= 0 || len(fields) <= startField || err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d %s %s", pid, fields[startField], space)
 }
 
 // Prune removes locks of sessions that are not among held, and files that a keeper was killed over.
@@ -266,14 +296,18 @@ const (
 
 // In what /proc says of a task behind its name, see proc_pid_stat(5).
 const (
-	stateField, flagsField, pendingField = 0, 6, 28
-	exiting                              = 4 // PF_EXITING of the kernel's <linux/sched.h>
-	killed                               = 1 << (unix.SIGKILL - 1)
+	stateField, flagsField, startField, pendingField = 0, 6, 19, 28
+	exiting                                          = 4 // PF_EXITING of the kernel's <linux/sched.h>
+	killed                                           = 1 << (unix.SIGKILL - 1)
 )
 
-func lookAt(pid, task int) prospect {
+func statOf(pid, task int) []string {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, task))
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+}
+
+func lookAt(pid, task int) prospect {
+	fields := statOf(pid, task)
 	if len(fields) <= pendingField {
 		return gone
 	}

@@ -24,11 +24,11 @@ func TestASessionIsUnservedWhenTheLastHolderOfItsLockIsGone(t *testing.T) {
 	if Unserved(socket, "a") {
 		t.Fatal("nothing is known of a gateway that took no lock")
 	}
-	first, err := Lock(socket, "a")
+	first, err := Lock(socket, "a", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Lock(socket, "a")
+	second, err := Lock(socket, "a", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestALookKeepsNoGatewayFromItsLock(t *testing.T) {
 
 func aLookKeepsNoGatewayFromItsLock(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "k.sock")
-	first, err := Lock(socket, "a")
+	first, err := Lock(socket, "a", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func aLookKeepsNoGatewayFromItsLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(50*time.Millisecond, func() { _ = first.Close() })
-	second, err := Lock(socket, "a")
+	second, err := Lock(socket, "a", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +129,28 @@ func TestAProcessIsDyingThatWaitsInItsExit(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Stop()
-	if Dying(child.Process.Pid) {
+	socket := filepath.Join(t.TempDir(), "k.sock")
+	lock, err := Lock(socket, "a", child.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }() // in the child's place, which keeps its own as long as it is dying
+	if Dying(child.Process.Pid) || Unserved(socket, "a") {
 		t.Error("it lives")
 	}
 	_ = child.Process.Kill()
 	awaitDying(t, child.Process.Pid)
+	if !Unserved(socket, "a") {
+		t.Error("it can serve nobody any more, and counts as served")
+	}
+	later, err := Lock(socket, "a", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Unserved(socket, "a") {
+		t.Error("another one has it, which lives")
+	}
+	_ = later.Close()
 	_ = unix.Close(held) // the last descriptor of the connection: it ends
 	_ = child.Wait()
 }
