@@ -11,6 +11,8 @@
  * A mount that is no longer ours (another device at the place) is left alone. The mount itself is
  * never looked at, only the mount table: a look at a dead or stuck mount may hang.
  */
+#include "pgw_mount_table.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,49 +33,6 @@
     " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu"
 #define EXITING 4u /* PF_EXITING of the kernel's <linux/sched.h> */
 #define KILLED (1ul << (SIGKILL - 1))
-
-/* Undoes the mount table's \040 and the like, in place. */
-static void unescape(char *text) {
-    char *to = text;
-    for (const char *from = text; *from != '\0'; to++) {
-        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] != '\0' &&
-            from[3] != '\0') {
-            *to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
-            from += 4;
-        } else {
-            *to = *from++;
-        }
-    }
-    *to = '\0';
-}
-
-/*
- * Is the topmost mount at the target the one with this device number? Users name folders, and what
- * a bind mount shows stands before its place: of all bytes the blank alone separates the columns.
- */
-static bool still_mounted(const char *target, const char *device) {
-    char *line = NULL;
-    size_t room = 0;
-    bool ours = false;
-    FILE *table = fopen("/proc/self/mountinfo", "re");
-
-    while (table != NULL && getline(&line, &room, table) > 0) {
-        char *columns[5]; /* id, parent, device, what is shown, where */
-        char *rest = line;
-        for (int i = 0; i < 5; i++) {
-            columns[i] = strsep(&rest, " ");
-        }
-        if (columns[4] != NULL) {
-            unescape(columns[4]);
-            ours = strcmp(columns[4], target) == 0 ? strcmp(columns[2], device) == 0 : ours;
-        }
-    }
-    if (table != NULL) {
-        fclose(table);
-    }
-    free(line);
-    return ours;
-}
 
 /* What may be hoped of a task: ENDS is one that was killed or is in its exit, WAITS one that only
  * the kernel can go on with, LIVES any other. */
@@ -159,7 +118,7 @@ static void abort_connection(const char *target, const char *device) {
     snprintf(path, sizeof path, "/sys/fs/fuse/connections/%.16s/abort", minor + 1);
     int abort_file = open(path, O_WRONLY | O_CLOEXEC);
     if (abort_file >= 0) {
-        if (still_mounted(target, device)) {
+        if (pgw_mount_table_has(target, device)) {
             ssize_t written = write(abort_file, "1", 1);
             (void)written;
         }
@@ -181,10 +140,11 @@ int main(int argc, char **argv) {
     if (chdir("/") != 0) {
         return 1;
     }
-    if (wait_for_end(server) && still_mounted(argv[1], argv[2])) {
+    if (wait_for_end(server) && pgw_mount_table_has(argv[1], argv[2])) {
         abort_connection(argv[1], argv[2]);
     }
-    if (!still_mounted(argv[1], argv[2]) || umount2(argv[1], MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
+    if (!pgw_mount_table_has(argv[1], argv[2]) ||
+        umount2(argv[1], MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
         return 0;
     }
     execlp("fusermount", "fusermount", "-u", "-z", "-q", "--", argv[1], (char *)NULL);
