@@ -27,7 +27,7 @@ const acceptPause = 100 * time.Millisecond
 type Server struct {
 	keeper *Keeper
 	log    *slog.Logger
-	// clientUIDs may look, take and record; to mount, unmount and hand over needs root or the keeper's own user.
+	// clientUIDs may look, take, record and end by force; to mount, unmount and hand over needs root or the keeper's own user.
 	clientUIDs []uint32
 	socket     string
 
@@ -175,7 +175,7 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 		s.log.Warn("a client sent no credentials", "error", err)
 		return
 	}
-	if refusal := s.admit(peer.Uid, keeperapi.OpInfo); refusal != nil { // before anything is read: descriptors would come with it
+	if refusal := s.admit(peer.Uid, &keeperapi.Request{Op: keeperapi.OpInfo}); refusal != nil { // before anything is read: descriptors would come with it
 		_ = conn.SetWriteDeadline(time.Now().Add(sendPatience))
 		_ = s.refuse(conn, refusal)
 		return
@@ -192,7 +192,7 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 			_ = s.refuse(conn, refusal)
 			return // what follows on this connection cannot be told apart
 		}
-		if refusal := s.admit(peer.Uid, request.Op); refusal != nil {
+		if refusal := s.admit(peer.Uid, request); refusal != nil {
 			err = s.refuse(conn, refusal)
 		} else {
 			err = s.dispatch(conn, request)
@@ -208,19 +208,24 @@ func (s *Server) serveConn(conn *keeperapi.Conn) {
 	}
 }
 
-// admit checks a peer's right to an operation.
-func (s *Server) admit(uid uint32, op string) error {
+// admit checks a peer's right to an operation. A gateway may end a session at once, whose calls it cannot even answer with an error: it
+// could as well take it and let them wait, and here it has no other means to free them.
+func (s *Server) admit(uid uint32, request *keeperapi.Request) error {
 	if uid == 0 || int(uid) == os.Getuid() {
 		return nil
 	}
 	if !slices.Contains(s.clientUIDs, uid) {
 		return keeperapi.Errorf(keeperapi.Invalid, "user %d may not use this keeper: start it with --client-uid %d", uid, uid)
 	}
-	switch op {
+	switch request.Op {
 	case keeperapi.OpInfo, keeperapi.OpTake, keeperapi.OpAdopt, keeperapi.OpRecord, keeperapi.OpNotify, keeperapi.OpList:
 		return nil
+	case keeperapi.OpUnmount:
+		if request.Force {
+			return nil
+		}
 	}
-	return keeperapi.Errorf(keeperapi.Invalid, "user %d may not %s: only root and the keeper's own user may", uid, op)
+	return keeperapi.Errorf(keeperapi.Invalid, "user %d may not %s: only root and the keeper's own user may", uid, request.Op)
 }
 
 func (s *Server) refuse(conn *keeperapi.Conn, err error) error {

@@ -419,22 +419,25 @@ func TestNonsenseIsAnsweredAndDoesNotDisturbOthers(t *testing.T) {
 func TestOnlyThoseWhoMayAreServed(t *testing.T) {
 	server := &Server{clientUIDs: []uint32{64321}}
 	cases := []struct {
-		name string
-		uid  uint32
-		op   string
-		ok   bool
+		name  string
+		uid   uint32
+		op    string
+		force bool
+		ok    bool
 	}{
-		{"root may mount", 0, keeperapi.OpMount, true},
-		{"the keeper's user may hand over", uint32(os.Getuid()), keeperapi.OpHandover, true},
-		{"a gateway may take", 64321, keeperapi.OpTake, true},
-		{"a gateway may store records", 64321, keeperapi.OpRecord, true},
-		{"a gateway may not mount", 64321, keeperapi.OpMount, false},
-		{"a gateway may not unmount", 64321, keeperapi.OpUnmount, false},
-		{"a gateway may not hand over", 64321, keeperapi.OpHandover, false},
-		{"a stranger may not even look", 1000, keeperapi.OpInfo, false},
+		{"root may mount", 0, keeperapi.OpMount, false, true},
+		{"the keeper's user may hand over", uint32(os.Getuid()), keeperapi.OpHandover, false, true},
+		{"a gateway may take", 64321, keeperapi.OpTake, false, true},
+		{"a gateway may store records", 64321, keeperapi.OpRecord, false, true},
+		{"a gateway may not mount", 64321, keeperapi.OpMount, false, false},
+		{"a gateway may not unmount", 64321, keeperapi.OpUnmount, false, false},
+		{"a gateway may end a session that it cannot answer", 64321, keeperapi.OpUnmount, true, true},
+		{"a stranger may not end a session", 1000, keeperapi.OpUnmount, true, false},
+		{"a gateway may not hand over", 64321, keeperapi.OpHandover, false, false},
+		{"a stranger may not even look", 1000, keeperapi.OpInfo, false, false},
 	}
 	for _, c := range cases {
-		if err := server.admit(c.uid, c.op); (err == nil) != c.ok {
+		if err := server.admit(c.uid, &keeperapi.Request{Op: c.op, Force: c.force}); (err == nil) != c.ok {
 			t.Errorf("%s: got %v", c.name, err)
 		}
 	}
