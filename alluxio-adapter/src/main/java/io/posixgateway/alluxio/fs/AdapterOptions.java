@@ -173,7 +173,8 @@ public record AdapterOptions(
                             "buffer_size",
                             new Option.Size(1 << 20, 1L << 40),
                             "256M",
-                            "Memory for all read-ahead windows together; at most half of POSIX_GATEWAY_DIRECT."),
+                            "Memory for all read-ahead windows together, and for what cache_dir gathers (4 MiB at a"
+                                    + " time); at most half of POSIX_GATEWAY_DIRECT."),
                     Option.oneOf(
                             "names",
                             "escaped",

@@ -133,6 +133,11 @@ public enum GatewayMetric {
             "data_cache_misses",
             "Reads that Alluxio served, of files that the data cache could hold.",
             Scope.VOLUME),
+    DATA_CACHE_UNKEPT(
+            Type.COUNTER,
+            "data_cache_unkept",
+            "Pieces read and not kept, because buffer_size left no memory to gather them in.",
+            Scope.VOLUME),
     DATA_CACHE_PIECES(
             Type.GAUGE,
             "data_cache_pieces",

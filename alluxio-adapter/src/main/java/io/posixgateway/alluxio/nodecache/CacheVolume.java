@@ -75,6 +75,7 @@ public final class CacheVolume implements AutoCloseable {
     private final LongAdder hits = new LongAdder();
     private final LongAdder hitBytes = new LongAdder();
     private final LongAdder misses = new LongAdder();
+    private final LongAdder unkept = new LongAdder();
 
     /** @param folder this volume's from here on, as one of those that share it */
     public CacheVolume(CacheFolders.Shared folder, Identity identity, Buffers buffers, Clock clock) {
@@ -221,6 +222,9 @@ public final class CacheVolume implements AutoCloseable {
         while (!made.hasMemory()) {
             if (!isIdleGivenUp(now)) {
                 shortNanos = now;
+                if (atStart) { // else it counts once for each read in it
+                    unkept.increment();
+                }
                 return null;
             }
         }
@@ -253,6 +257,7 @@ public final class CacheVolume implements AutoCloseable {
             each.remove();
         }
         oldest.end();
+        unkept.increment();
         return true;
     }
 
@@ -280,6 +285,7 @@ public final class CacheVolume implements AutoCloseable {
                 hits.sum(),
                 misses.sum(),
                 hitBytes.sum(),
+                unkept.sum(),
                 cache.bytes(),
                 cache.limitBytes(),
                 cache.size(),
