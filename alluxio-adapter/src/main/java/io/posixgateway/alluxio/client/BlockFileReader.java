@@ -24,6 +24,10 @@ import org.jspecify.annotations.Nullable;
  * changed a moment ago may still have a name for the time being, as files have that are written beside the one they replace:
  * what workers lack of it they send, but do not keep, see {@link OpenReaders}.
  *
+ * <p>On HDFS a worker keeps the stream that it opened, under the file's id alone, for minutes ({@code UfsInputStreamCache} of its block
+ * store): opened where the file was once, it has another file's bytes, for whoever reads the file next, wherever that is by then. So the
+ * master is asked right before a stream is opened there, and what may have come from such a stream fails.
+ *
  * <p>No stream is opened for a part that Alluxio has lost, see {@link LostFile}: it would look for a worker in vain until its retries
  * end.
  */
@@ -255,7 +259,7 @@ final class BlockFileReader implements StoreReader {
         if (known != null && !isLost(open, offset, count)) {
             return known;
         }
-        if (!asking.isRecent(asked())) {
+        if (!asking.isRecent(asked()) || (keepsStreams(asked().status) && !open.haveLocations(offset, count))) {
             askAgain();
             open = ranges();
         }
@@ -268,6 +272,11 @@ final class BlockFileReader implements StoreReader {
         FileStream opened = opening.stream(read.status, how, open, isThere);
         stream = opened;
         return opened;
+    }
+
+    /** Do workers keep what they opened in the under file system by the file's id? */
+    private static boolean keepsStreams(URIStatus status) {
+        return UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.HDFS;
     }
 
     private boolean isLost(RangeReader open, long offset, int count) throws StoreException {
@@ -314,16 +323,27 @@ final class BlockFileReader implements StoreReader {
 
     private VersionCheck versionCheck(URIStatus status) {
         boolean local = UfsKind.of(String.valueOf(status.getUfsPath())) == UfsKind.LOCAL;
+        boolean keepsStreams = keepsStreams(status);
         return new VersionCheck(
                 Math.max(1, status.getBlockSizeBytes()),
                 status.getLength(),
                 ContentHash.of(status),
-                () -> isOfFile(local));
+                () -> isOfFile(local, keepsStreams));
     }
 
-    private boolean isOfFile(boolean local) throws StoreException {
+    private boolean isOfFile(boolean local, boolean keepsStreams) throws StoreException {
         try {
-            return local ? asking.locate(path) : asking.compare(path);
+            boolean isOfFile = local ? asking.locate(path) : asking.compare(path);
+            if (!isOfFile && keepsStreams) {
+                throw new StoreException(
+                        Errno.EIO,
+                        path
+                                + " was renamed by another client while it was being read, and a worker may have opened"
+                                + " what has this name now: do not read the file for 5 minutes, or set"
+                                + " alluxio.worker.ufs.instream.cache.enabled=false for the workers",
+                        null);
+            }
+            return isOfFile;
         } catch (StoreException e) {
             askAgain();
             org.slf4j.LoggerFactory.getLogger(BlockFileReader.class)

@@ -297,11 +297,17 @@ class FileStreamTest {
 
     /** What the master says of the file after it was read. */
     private final class Said implements BlockFileReader.Asking {
-        private final URIStatus file = file();
+        private final URIStatus file;
+        private final boolean local;
         private int asked;
         private int located;
         private boolean moved;
         private boolean replaced;
+
+        Said(String ufsPath) {
+            file = new URIStatus(file().getFileInfo().setUfsPath(ufsPath));
+            local = ufsPath.startsWith("/");
+        }
 
         @Override
         public BlockFileReader.Asked ask() {
@@ -317,7 +323,8 @@ class FileStreamTest {
 
         @Override
         public boolean compare(String path) {
-            throw new AssertionError("the under file system is a local one");
+            assertThat(local).isFalse();
+            return !moved;
         }
 
         @Override
@@ -349,7 +356,7 @@ class FileStreamTest {
 
     @Test
     void fileOfALocalUfs_isLocatedAfterABlockBegan_andIsStaleOnceItWasReplaced() throws Exception {
-        Said said = new Said();
+        Said said = new Said("/ufs/file");
         try (BlockFileReader reader = said.open()) {
             ByteBuffer into = ByteBuffer.allocate(1000);
             assertThat(reader.read(0, into)).isEqualTo(1000);
@@ -362,10 +369,25 @@ class FileStreamTest {
         }
     }
 
+    /** A worker keeps the stream that it opened by the file's id, so that a second reading could return another file's bytes, too. */
+    @Test
+    void fileOnHdfs_isOpenedWhereItIsByThen_andFailsIfOthersRenamedItMeanwhile() throws Exception {
+        Said said = new Said("hdfs://name-node:8020/file");
+        try (BlockFileReader reader = said.open()) {
+            ByteBuffer into = ByteBuffer.allocate(1000);
+            said.moved = true;
+            assertThat(reader.read(0, into)).isEqualTo(1000);
+            assertThat(said.asked).isEqualTo(2);
+            said.moved = true;
+            assertThatThrownBy(() -> reader.readOnce(BLOCK_BYTES, into.clear()))
+                    .hasMessageContaining("alluxio.worker.ufs.instream.cache.enabled=false");
+        }
+    }
+
     /** Else it would keep another file's bytes as a block of this one. */
     @Test
     void blockOfAFileThatOthersRenamed_isNotFetchedFromWhereItWas() throws Exception {
-        Said said = new Said();
+        Said said = new Said("/ufs/file");
         try (BlockFileReader reader = said.open()) {
             said.moved = true;
             assertThat(reader.read(0, ByteBuffer.allocate(1000))).isEqualTo(1000);
@@ -377,7 +399,7 @@ class FileStreamTest {
 
     @Test
     void fileThatOthersRenamed_isReadAgainWhereItIs() throws Exception {
-        Said said = new Said();
+        Said said = new Said("/ufs/file");
         try (BlockFileReader reader = said.open()) {
             ByteBuffer into = ByteBuffer.allocate(1000);
             said.moved = true;
