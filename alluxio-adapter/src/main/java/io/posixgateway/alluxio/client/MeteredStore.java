@@ -186,7 +186,7 @@ final class MeteredStore implements Store {
     }
 
     @Override
-    public void awaitMayReadBlocks() {
+    public void awaitMayReadBlocks() throws StoreException {
         watch.beforeRead();
     }
 

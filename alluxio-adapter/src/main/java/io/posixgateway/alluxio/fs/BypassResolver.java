@@ -5,6 +5,8 @@ import io.posixgateway.alluxio.bypass.BypassResult;
 import io.posixgateway.alluxio.meta.Attr;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.read.BlockFolder;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Request;
 import java.util.List;
 
@@ -51,14 +53,20 @@ final class BypassResolver {
 
     /**
      * Before an open is answered, after which the file's blocks may be asked for: block files are found by their numbers alone, which another
-     * Alluxio gives to others. Waits for a moment, if it may, until it is known which one answers.
+     * Alluxio gives to others. Waits, if it may, until it is known which one answers; where nobody does, the blocks are refused later.
      *
      * @return false: it is not known, and this request may not wait
      */
-    boolean isPrepared(Request request) {
+    boolean isPrepared(Request request) throws StoreException {
         boolean prepared = volume.options.bypassBytes() <= 0 || !volume.unchanging() || volume.store.mayReadBlocks();
         if (!prepared && request.mayWait()) {
-            volume.store.awaitMayReadBlocks();
+            try {
+                volume.store.awaitMayReadBlocks();
+            } catch (StoreException e) {
+                if (e.errno() == Errno.EINTR) {
+                    throw e;
+                }
+            }
         }
         return prepared || request.mayWait();
     }

@@ -199,8 +199,12 @@ public interface Store extends AutoCloseable {
         return true;
     }
 
-    /** Waits for a moment, if need be, until it is known what {@link #mayReadBlocks} returns. */
-    default void awaitMayReadBlocks() {}
+    /**
+     * Waits, if need be, until blocks may be read.
+     *
+     * @throws StoreException as it would be of a read
+     */
+    default void awaitMayReadBlocks() throws StoreException {}
 
     /** Everything that can be told of a path. */
     FileDetails details(String path) throws StoreException;
