@@ -261,6 +261,11 @@ public final class AlluxioStore implements Store {
     }
 
     @Override
+    public @Nullable StoreWriter overwrite(String path, long fileId) throws StoreException {
+        return persists() && copiesOnRename(path) ? maker.overwrite(path, fileId) : null;
+    }
+
+    @Override
     public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
         CreateDirectoryPOptions options = CreateDirectoryPOptions.newBuilder()
                 .setMode(permissions(mode))

@@ -249,6 +249,13 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public @Nullable StoreWriter overwrite(String path, long fileId) throws StoreException {
+        return timed(Method.CREATE, () -> Optional.ofNullable(store.overwrite(path, fileId)))
+                .map(MeteredSink::new)
+                .orElse(null);
+    }
+
+    @Override
     public void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException {
         done(Method.MAKE_DIRECTORY, () -> store.makeDirectory(path, mode, xattrs));
     }

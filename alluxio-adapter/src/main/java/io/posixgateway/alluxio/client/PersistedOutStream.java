@@ -32,7 +32,7 @@ final class PersistedOutStream extends FileOutStream {
     private final @Nullable CachedBlocks cached;
     private boolean closed;
 
-    /** Completes the file. */
+    /** What is done once the under file system has the file. */
     interface Completing {
         void complete(CompleteFilePOptions.Builder options) throws IOException;
     }

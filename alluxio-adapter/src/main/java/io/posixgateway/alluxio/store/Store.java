@@ -80,6 +80,22 @@ public interface Store extends AutoCloseable {
      */
     StoreWriter create(String path, int mode, Map<String, byte[]> xattrs, UUID number) throws StoreException;
 
+    /**
+     * Begins to write new content over a file where it is, in an object store: at no moment is there none. A {@link StoreWriter#complete}
+     * puts it into the under file system alone. Alluxio learns of it by {@link #compared}: then the file has another id, unless the content
+     * is the same, and no attributes; {@link #change} gives them back, owner and group included.
+     *
+     * <p>From the first write on the old content may be lost: where the writer is cancelled, or its process ends, a worker uploads what it
+     * has, and then deletes the object. Reading and writing through a worker nobody is asked for a permission: that is done here.
+     *
+     * @param fileId of what is replaced
+     * @return null: not this way. It is not in an object store, or another file by now, or only in Alluxio, or Alluxio does not let this user
+     *     give its owner and group back
+     */
+    default @Nullable StoreWriter overwrite(String path, long fileId) throws StoreException {
+        return null;
+    }
+
     void makeDirectory(String path, int mode, Map<String, byte[]> xattrs) throws StoreException;
 
     /** Deletes a file or an empty directory. */

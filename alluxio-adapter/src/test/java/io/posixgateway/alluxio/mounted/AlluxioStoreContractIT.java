@@ -29,7 +29,7 @@ class AlluxioStoreContractIT extends StoreContract {
     }
 
     /** The Alluxio of this JVM. */
-    private static final class AlluxioFixture implements StoreFixture, AutoCloseable {
+    static final class AlluxioFixture implements StoreFixture, AutoCloseable {
         private final Map<String, Store> clients = new HashMap<>();
 
         @Override

@@ -105,6 +105,12 @@ final class MemoryMaster {
         return inode != null && inode.persisted;
     }
 
+    /** Is it this file, complete, in the UFS as far as is known? */
+    boolean isPersistedFile(String path, long fileId) {
+        MemoryInode inode = known(path);
+        return inode != null && inode.id == fileId && !inode.directory && inode.complete && inode.persisted;
+    }
+
     /** The same without asking the UFS; null: nothing. */
     private @Nullable MemoryInode known(String path) {
         MemoryInode at = root;
@@ -520,9 +526,12 @@ final class MemoryMaster {
     void change(String path, Store.Change change) throws StoreException {
         MemoryInode inode = find(path);
         String owner = change.owner();
-        if (owner != null && !owner.equals(MemoryUfs.USER)) {
+        if (owner != null && !owner.equals(MemoryUfs.USER) && ufs.kind() != MemoryUfs.Kind.OBJECT_STORE) {
             throw failure(Errno.EIO, "Could not update owner for " + path + " to " + owner);
         }
+        inode.owner = owner == null ? inode.owner : owner;
+        String group = change.group();
+        inode.group = group == null ? inode.group : group;
         Integer mode = change.mode();
         if (mode != null) {
             inode.mode = mode & 0777;

@@ -33,6 +33,7 @@ public final class MemoryStore implements Store {
     private volatile boolean repeats;
     private volatile boolean syncsCopies;
     private volatile boolean copies = true;
+    private volatile boolean refusesOwners;
     private volatile String nested = "/";
     private volatile Runnable masterAbsent = () -> {};
 
@@ -46,6 +47,12 @@ public final class MemoryStore implements Store {
     /** Renames as a client that does not ask the master to persist what it renames. */
     public MemoryStore withoutPersistOnRename() {
         persistsRenames = false;
+        return this;
+    }
+
+    /** As a user of Alluxio that may not give files to others. */
+    public MemoryStore refusingOwners() {
+        refusesOwners = true;
         return this;
     }
 
@@ -199,6 +206,16 @@ public final class MemoryStore implements Store {
             return new Made(inode.id, inode.modifiedMillis);
         });
         return new MemoryWriter(this, path, made, mode);
+    }
+
+    @Override
+    public @Nullable StoreWriter overwrite(String path, long fileId) throws StoreException {
+        checkName(path);
+        if (!type.persists() || !copiesOnRename(path)) {
+            return null;
+        }
+        boolean may = ask(StoreCall.OVERWRITE, path, master -> !refusesOwners && master.isPersistedFile(path, fileId));
+        return may ? new MemoryOverwriter(this, path, fileId) : null;
     }
 
     /** What the master answers of a file that it made. */

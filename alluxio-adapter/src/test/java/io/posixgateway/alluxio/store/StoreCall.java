@@ -9,6 +9,7 @@ public enum StoreCall {
     COMPARED,
     LIST_COMPARED,
     CREATE,
+    OVERWRITE,
     MAKE_DIRECTORY,
     DELETE,
     RENAME,

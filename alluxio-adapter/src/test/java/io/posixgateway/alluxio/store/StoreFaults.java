@@ -27,6 +27,9 @@ public final class StoreFaults {
     /** How far the thread's call comes. */
     private final ThreadLocal<MemoryMaster.Reach> reach = ThreadLocal.withInitial(() -> MemoryMaster.Reach.ALL);
 
+    /** What servers do once they notice that the client is gone. */
+    private final List<Runnable> broken = new CopyOnWriteArrayList<>();
+
     private final AtomicInteger sent = new AtomicInteger();
     private volatile Death death = new Death(Integer.MAX_VALUE, false, () -> {});
     private volatile boolean gone;
@@ -245,6 +248,22 @@ public final class StoreFaults {
     /** From now on this client's calls reach nobody, as after its process was killed. */
     public void dieNow() {
         gone = true;
+        breakOff();
+    }
+
+    private void breakOff() {
+        broken.forEach(Runnable::run);
+        broken.clear();
+    }
+
+    /** Something that a server does when this client's process ends. */
+    void whenGone(Runnable work) {
+        broken.add(work);
+    }
+
+    /** It does not do that any more. */
+    void notWhenGone(Runnable work) {
+        broken.remove(work);
     }
 
     /**
@@ -271,6 +290,7 @@ public final class StoreFaults {
             }
             gone = true;
             now.last.run(); // whoever asks whether it is dead waits for that
+            breakOff();
         }
     }
 

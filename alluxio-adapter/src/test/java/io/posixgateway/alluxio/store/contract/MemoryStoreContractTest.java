@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.store.contract;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.Store;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.WriteType;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,13 +11,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
 class MemoryStoreContractTest extends StoreContract {
     private final MemoryFixture fixture;
 
     MemoryStoreContractTest(@TempDir Path blocks) {
-        this.fixture = new MemoryFixture(blocks);
+        this.fixture = new MemoryFixture(MemoryUfs.Kind.LOCAL, blocks);
     }
 
     @Override
@@ -24,13 +26,21 @@ class MemoryStoreContractTest extends StoreContract {
         return fixture;
     }
 
+    /** What is so of object stores alone. */
+    @Nested
+    class OverAnObjectStore extends OverwriteContract {
+        OverAnObjectStore(@TempDir Path blocks) throws StoreException {
+            super(new MemoryFixture(MemoryUfs.Kind.OBJECT_STORE, blocks));
+        }
+    }
+
     /** A cluster of its own. */
     private static final class MemoryFixture implements StoreFixture {
         private final MemoryCluster cluster;
         private final Map<String, Store> clients = new HashMap<>();
 
-        private MemoryFixture(Path blocks) {
-            this.cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL, 1, 1 << 30, blocks);
+        private MemoryFixture(MemoryUfs.Kind kind, Path blocks) {
+            this.cluster = new MemoryCluster(kind, 1, 1 << 30, blocks);
         }
 
         @Override

@@ -47,6 +47,13 @@ public abstract class StoreContract {
     }
 
     @Nested
+    class Overwriting extends OverwriteContract {
+        Overwriting() throws StoreException {
+            super(fixture());
+        }
+    }
+
+    @Nested
     class Quirks extends QuirksContract {
         Quirks() throws StoreException {
             super(fixture());
