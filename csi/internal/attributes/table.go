@@ -85,6 +85,8 @@ var Declarations = []Declaration{
 	{Name: "transport", Option: "transport", Allowed: "auto, devfuse, uring", Default: "auto",
 		check: oneOf("auto", "devfuse", "uring"), Doc: "Transport of requests between kernel and gateway: auto is devfuse; uring is faster, and docs/architecture.md says what it means when a gateway is killed. A mount keeps its transport. libfuse is refused, because its mounts cannot outlive the gateway."},
 	asGateway("writeType", "write_type", "the gateway's", "Where written files are stored: in the workers, in the under file system, or in both."),
+	asGateway("replace", "replace", "rename",
+		"How a changed file is stored in an object store: by a rename over the old file; or in-place, with one upload and no copy: if the node is lost during it, so is the file. See docs/semantics.md."),
 	asGateway("readAhead", "read_ahead", "the gateway's", "Largest read-ahead of one stream."),
 	asGateway("bufferSize", "buffer_size", "the gateway's", "Memory for read-ahead of this volume."),
 	asGateway("cacheEntries", "cache_entries", "the gateway's", "Files and folders whose metadata is cached."),

@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param openTrustNanos how old may be what an open believes with close-to-open consistency
  * @param negativeTtlNanos how long a name is believed to be missing without asking whether its directory changed
  * @param writeType of Alluxio, for what is written
+ * @param overwrites objects are written over where they are
  * @param passthroughBytes the smallest file that the kernel reads by itself; 0: it reads none
  * @param bypassBytes the smallest file that programs with the bypass library read by themselves; 0: they read none
  * @param readAheadBytes window of each remote stream; 0: none
@@ -62,6 +63,7 @@ public record AdapterOptions(
         long openTrustNanos,
         long negativeTtlNanos,
         String writeType,
+        boolean overwrites,
         boolean shortCircuit,
         long passthroughBytes,
         long bypassBytes,
@@ -140,6 +142,17 @@ public record AdapterOptions(
                             "THROUGH",
                             "MUST_CACHE",
                             "ASYNC_THROUGH"),
+                    Option.oneOf(
+                            "replace",
+                            "rename",
+                            "How a changed file is stored in an object store: under a hidden name, which is then renamed (rename); or"
+                                    + " over its object, with one upload and no copy (in-place). If the gateway or its worker ends"
+                                    + " during that upload, the object is deleted until the gateway of this node has uploaded the"
+                                    + " file from its spool; if the node is lost, so is the file. In-place needs a"
+                                    + " persisting write_type, a superuser of Alluxio, and a mount that outlives the"
+                                    + " gateway; elsewhere files are renamed.",
+                            "rename",
+                            "in-place"),
                     Option.onOff("short_circuit", true, "Read the block files of a worker on this host directly."),
                     Option.oneOf(
                             "passthrough",
@@ -301,6 +314,7 @@ public record AdapterOptions(
                 values.millis("open_trust") * 1_000_000L,
                 values.millis("negative_ttl") * 1_000_000L,
                 values.text("write_type"),
+                values.text("replace").equals("in-place"),
                 values.on("short_circuit"),
                 noOpen ? 0 : ownReads(values, "passthrough"),
                 ownReads(values, "bypass"),

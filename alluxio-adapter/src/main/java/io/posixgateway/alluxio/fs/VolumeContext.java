@@ -37,6 +37,7 @@ import io.posixgateway.alluxio.write.DirtyFileRecovery;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.alluxio.write.FileReplacer;
 import io.posixgateway.alluxio.write.NameReservations;
+import io.posixgateway.alluxio.write.Overwriter;
 import io.posixgateway.alluxio.write.SpoolFolder;
 import io.posixgateway.alluxio.write.StaleWorkerWrites;
 import io.posixgateway.fuse.jni.UnpinnedThread;
@@ -162,7 +163,9 @@ final class VolumeContext implements AutoCloseable {
     private Committer committer(@Nullable NodeIdRemapLog nodes) {
         NameReservations nameReservations = new NameReservations(store, creations, retries);
         StaleWorkerWrites late = new StaleWorkerWrites(clock, new StaleWriteLog(journal));
-        return new Committer(store, metadata, table, attrDecoder, nodes, hidden, replacer, nameReservations, late);
+        Overwriter overwriter = options.overwrites() ? new Overwriter(store, metadata, table, nodes) : null;
+        return new Committer(
+                store, metadata, table, attrDecoder, nodes, hidden, replacer, nameReservations, late, overwriter);
     }
 
     /**

@@ -37,6 +37,9 @@ public final class DirtyFileRecord {
     /** A worker that stopped may still write at its path; where it is not dirty, it was committed there as this file. */
     private static final int UNSTABLE = 1 << 7;
 
+    /** The content is being written over the object that was there, which may be lost: it is to be uploaded, whoever had the file open. */
+    private static final int OVERWRITING = 1 << 8;
+
     /** How its name ends; it begins as that of its spool file. */
     public static final String SUFFIX = ".draft";
     /** How the name of a record ends that has not taken its place yet. */
@@ -47,7 +50,7 @@ public final class DirtyFileRecord {
     private static final int STATE_AT = 4;
     private static final int NODE_AT = 8;
     private static final int HEAD_BYTES = NODE_AT + 2 * Long.BYTES;
-    private static final int KNOWN = (UNSTABLE << 1) - 1;
+    private static final int KNOWN = (OVERWRITING << 1) - 1;
 
     /**
      * What does not change while a file is being changed, but for the status.
@@ -171,7 +174,7 @@ public final class DirtyFileRecord {
                 bit(phase),
                 switch (phase) {
                     case SPOOLED -> RESERVING | TIMED;
-                    case COMMITTED -> DIRTY | ATTRIBUTES | UNSTABLE;
+                    case COMMITTED -> DIRTY | ATTRIBUTES | UNSTABLE | OVERWRITING;
                     default -> 0;
                 });
     }
@@ -179,6 +182,17 @@ public final class DirtyFileRecord {
     /** The content changes through a handle: the file is {@link Phase#SPOOLED}, and somebody has it open. */
     public void written() throws StoreException {
         put(DIRTY, RESERVING | TIMED | UNOPENED);
+    }
+
+    /** From now on what was there may be lost. Onto the disk. */
+    public void overwriting() throws StoreException {
+        put(OVERWRITING, 0);
+        force();
+    }
+
+    /** Was the content being written over what was there, and was that not noted to be done? */
+    public boolean isOverwriting() {
+        return (state & OVERWRITING) != 0;
     }
 
     /** As {@link #mark} of the first phase, in one step with whether somebody will have the file open. */
@@ -315,7 +329,7 @@ public final class DirtyFileRecord {
         Content now = new Content(node, fileId, path, content.status());
         if (!now.equals(content) || !isUnstable() || hasAttributes()) {
             content = now;
-            replace(now, UNSTABLE, DIRTY | ATTRIBUTES);
+            replace(now, UNSTABLE, DIRTY | ATTRIBUTES | OVERWRITING);
         }
     }
 

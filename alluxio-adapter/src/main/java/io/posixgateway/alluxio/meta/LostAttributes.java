@@ -3,6 +3,8 @@ package io.posixgateway.alluxio.meta;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,9 +21,35 @@ public final class LostAttributes {
     private static final int OBJECT_MODE = 0700;
 
     private final Store store;
+    /** Files whose content is written over their objects here, which gives their attributes back itself. */
+    private final Set<Inode> overwritten = ConcurrentHashMap.newKeySet();
 
     public LostAttributes(Store store) {
         this.store = store;
+    }
+
+    /** An object is written over: what Alluxio loads of it meanwhile is the same file, with the attributes that are known. */
+    public final class Overwriting implements AutoCloseable {
+        private final Inode inode;
+
+        private Overwriting(Inode inode) {
+            this.inode = inode;
+            overwritten.add(inode);
+        }
+
+        @Override
+        public void close() {
+            overwritten.remove(inode);
+        }
+    }
+
+    Overwriting overwriting(Inode inode) {
+        return new Overwriting(inode);
+    }
+
+    /** Is it the file of an object that is being written over here? */
+    boolean isOverwritten(@Nullable Inode known) {
+        return known != null && overwritten.contains(known);
     }
 
     /** Where it is. */
@@ -39,6 +67,9 @@ public final class LostAttributes {
         Attr before = known == null || known.isDirectory() ? null : known.attr();
         if (before == null || before.fileId() == now.id() || !isLoadedAnew(before.raw(), now)) {
             return now;
+        }
+        if (isOverwritten(known)) {
+            return now.with(before.raw().mode(), before.raw().xattrs());
         }
         String path = place.path();
         if (!store.copiesOnRename(path)) {

@@ -244,6 +244,11 @@ public final class Metadata {
         throw new StoreException(Errno.ESTALE, "The file of node " + inode.node() + " is gone", null);
     }
 
+    /** Until it is closed, the content of this file is written over its object. */
+    public LostAttributes.Overwriting overwriting(Inode inode) {
+        return lost.overwriting(inode);
+    }
+
     /** Notes who says of which inodes somebody may read them though no handle is known. */
     public void openUnseen(Predicate<Inode> mayBe) {
         openUnseen = mayBe;
@@ -435,7 +440,11 @@ public final class Metadata {
     /** Keeps what Alluxio says of a child; null: this mount did something to the name after Alluxio was asked. */
     @Nullable
     Inode place(Inode directory, Name name, FileStatus said, long issued) throws StoreException {
-        FileStatus status = lost.repaired(table.child(directory, name), said, () -> pathOf(directory, name));
+        Inode known = table.child(directory, name);
+        if (known != null && lost.isOverwritten(known)) {
+            table.expect(known, said.id());
+        }
+        FileStatus status = lost.repaired(known, said, () -> pathOf(directory, name));
         Inode child = table.of(status.id(), status.directory());
         restored.check(child, status);
         // First: what is kept of its attributes may count as a change of ours, after which it would not be believed to

@@ -64,6 +64,9 @@ final class Commits {
         } catch (StoreException e) {
             dirtyFile.failed = e.errno() != Errno.EINTR;
             giveUpIncomplete(dirtyFile);
+            if (isOverwriting(dirtyFile)) {
+                recommits.watch();
+            }
             logFailure(dirtyFile, e);
             throw e;
         }
@@ -173,11 +176,14 @@ final class Commits {
             throw e;
         } finally {
             boolean lost = dirtyFile.is(Phase.LOST);
+            boolean stays = keep && stays(dirtyFile);
             if (lost || dirtyFile.isIncomplete()) { // also what could not be removed then
                 committer.nameReservations.remove(
                         dirtyFile.path(), dirtyFile.attr.raw().id(), true);
             }
-            if (keep || !dirtyFile.is(Phase.UNSTABLE) || !recommits.keep(dirtyFile)) {
+            if (stays) {
+                LOG.error("{} is being replaced in place, and its old content may be lost", dirtyFile.path());
+            } else if (keep || !dirtyFile.is(Phase.UNSTABLE) || !recommits.keep(dirtyFile)) {
                 end(dirtyFile, keep && !lost);
             } else {
                 closeIfDone(dirtyFile);
@@ -187,6 +193,48 @@ final class Commits {
             }
         }
         return 0;
+    }
+
+    /** Is it, now that nobody has it open, still to be written over what was there, by this process or the next? */
+    private boolean stays(DirtyFile dirtyFile) {
+        if (!isOverwriting(dirtyFile)) {
+            return false;
+        }
+        try {
+            dirtyFile.record.unopened();
+        } catch (StoreException e) {
+            LOG.warn("The next process will take {} for one that is open: {}", dirtyFile.path(), e.getMessage());
+        }
+        return true;
+    }
+
+    private static boolean isOverwriting(DirtyFile dirtyFile) {
+        return dirtyFile.record.isOverwriting() && dirtyFile.is(Phase.SPOOLED);
+    }
+
+    /** Those whose content may be all that is left of them, as an upload over what was there failed. */
+    List<DirtyFile> overwriting() {
+        return dirtyFiles.all().stream()
+                .filter(dirtyFile -> dirtyFile.record.isOverwriting())
+                .filter(dirtyFile -> dirtyFile.is(Phase.SPOOLED) || dirtyFile.is(Phase.UNLINKED))
+                .toList();
+    }
+
+    /** Tries it again of one of those, unless somebody else works on it. */
+    void finishOverwriting(DirtyFile dirtyFile) throws StoreException {
+        if (!dirtyFile.lock.tryLock()) {
+            return;
+        }
+        try {
+            if (isOverwriting(dirtyFile)) {
+                commit(dirtyFile, true, Waiter.PATIENT);
+                finishUnlessOpen(dirtyFile, false);
+            } else if (dirtyFile.is(Phase.UNLINKED) && dirtyFile.inode.writers() == 0) {
+                end(dirtyFile, false);
+            }
+        } finally {
+            dirtyFile.unlock();
+        }
     }
 
     int end(DirtyFile dirtyFile, boolean keepSpool) {

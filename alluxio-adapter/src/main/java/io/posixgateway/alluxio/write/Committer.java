@@ -54,8 +54,12 @@ public final class Committer {
     private final AbandonedCreates incomplete;
     private final Pauses pauses;
     final AttributeCommits attributes;
+    private final @Nullable Overwriter overwriter;
 
-    /** @param nodes hears of new file ids, for the next process; null: there will be none */
+    /**
+     * @param nodes hears of new file ids, for the next process; null: there will be none
+     * @param overwriter null: files are replaced by renames alone
+     */
     public Committer(
             Store store,
             Metadata metadata,
@@ -65,7 +69,8 @@ public final class Committer {
             SillyRenames sillyRenames,
             FileReplacer replacer,
             NameReservations nameReservations,
-            StaleWorkerWrites late) {
+            StaleWorkerWrites late,
+            @Nullable Overwriter overwriter) {
         this.store = store;
         this.metadata = metadata;
         this.table = table;
@@ -75,6 +80,7 @@ public final class Committer {
         this.replacer = replacer;
         this.nameReservations = nameReservations;
         this.late = late;
+        this.overwriter = overwriter;
         this.incomplete = new AbandonedCreates(store, metadata.clock());
         this.pauses = new Pauses(metadata.clock());
         this.attributes = new AttributeCommits(store, metadata, table, reader);
@@ -236,7 +242,7 @@ public final class Committer {
             } else if (before instanceof DirtyState.Unstable unstable && isReplaced(dirtyFile.inode, attempt.path)) {
                 LOG.info("{} has new content, and is not uploaded again", attempt.path);
                 dirtyFile.become(new DirtyState.Unstable(unstable.path(), true));
-            } else {
+            } else if (before != DirtyState.Spooled.CHANGED || !isOverwritten(dirtyFile, attempt)) {
                 replace(dirtyFile, attempt, before instanceof DirtyState.Unstable);
             }
         } finally {
@@ -263,7 +269,7 @@ public final class Committer {
             };
             throw e;
         }
-        committed(dirtyFile, attempt.path, sink.fileId(), sink);
+        committed(dirtyFile, attempt.path, sink.fileId(), madeSeconds(sink), sink.blockBytes());
     }
 
     /** Gives its name up, so that others can use it: is the file of another client there? */
@@ -317,6 +323,27 @@ public final class Committer {
         attributes.merge(dirtyFile, there);
     }
 
+    /** The content is written over the file where it is; false: that is no way, and nothing is done. */
+    private boolean isOverwritten(DirtyFile dirtyFile, Attempt attempt) throws StoreException {
+        Overwriter way = overwriter;
+        StoreWriter writer = way == null ? null : way.begin(dirtyFile, attempt.path);
+        if (way == null || writer == null) {
+            return false;
+        }
+        FileStatus raw = AttributeEdit.numbered(dirtyFile.attr.raw(), dirtyFile.inode.number());
+        try {
+            FileStatus there = way.overwrite(dirtyFile, writer, attempt.path, raw, attempt.waiter);
+            dirtyFile.attr = reader.read(raw, dirtyFile.attr.fetchedNanos());
+            dirtyFile.sent();
+            committed(dirtyFile, attempt.path, there.id(), there.createdSeconds(), there.blockBytes());
+            return true;
+        } catch (StoreException e) {
+            writer.cancel();
+            late.note(dirtyFile, attempt.path, writer);
+            throw e;
+        }
+    }
+
     /** @param again only what was committed before is to be replaced */
     private void replace(DirtyFile dirtyFile, Attempt attempt, boolean again) throws StoreException {
         Inode inode = dirtyFile.inode;
@@ -338,7 +365,8 @@ public final class Committer {
         }
         dirtyFile.attr = reader.read(raw, dirtyFile.attr.fetchedNanos());
         dirtyFile.sent();
-        committed(dirtyFile, path, inode.fileId(), sink);
+        boolean made = inode.fileId() == sink.fileId();
+        committed(dirtyFile, path, inode.fileId(), made ? madeSeconds(sink) : 0, made ? sink.blockBytes() : 0);
         if (again) {
             lookAfterwards(path, before);
         }
@@ -358,7 +386,7 @@ public final class Committer {
             }
             checkOwn(dirtyFile);
             FileStatus status = dirtyFile.attr.raw().withContent(sink.fileId(), dirtyFile.spool.lengthBytes());
-            Attr made = reader.read(status.created((int) (sink.madeMillis() / 1000)), dirtyFile.attr.fetchedNanos());
+            Attr made = reader.read(status.created(madeSeconds(sink)), dirtyFile.attr.fetchedNanos());
             return replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), attempt.path), made, dirtyFile.attr);
         } catch (StoreException e) {
             sink.cancel();
@@ -434,15 +462,17 @@ public final class Committer {
         }
     }
 
-    private void committed(DirtyFile dirtyFile, String path, long fileId, StoreWriter sink) {
+    private static int madeSeconds(StoreWriter sink) {
+        return (int) (sink.madeMillis() / 1000);
+    }
+
+    private void committed(DirtyFile dirtyFile, String path, long fileId, int madeSeconds, long blockBytes) {
         dirtyFile.inode.wrote();
         late.committed(path, dirtyFile.inode);
         dirtyFile.become(late.concern(path) ? new DirtyState.Unstable(path, false) : DirtyState.Plain.COMMITTED);
-        int madeSeconds = fileId == sink.fileId() ? (int) (sink.madeMillis() / 1000) : 0;
         dirtyFile.isNow(
                 new Origin(dirtyFile.inode.node(), fileId, path, dirtyFile.spool.lengthBytes(), 0, madeSeconds));
         FileStatus raw = dirtyFile.attr.raw().withContent(fileId, dirtyFile.spool.lengthBytes());
-        long blockBytes = fileId == sink.fileId() ? sink.blockBytes() : 0;
         dirtyFile.attr = reader.read(raw.cut(blockBytes), dirtyFile.attr.fetchedNanos());
     }
 

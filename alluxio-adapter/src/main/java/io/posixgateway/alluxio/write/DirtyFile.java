@@ -118,7 +118,11 @@ final class DirtyFile {
     /** One of an earlier process, whose record says the rest. */
     void restore() throws StoreException {
         unsent = record.hasAttributes() ? Unsent.ALL : Unsent.NOTHING;
-        base = record.hasAttributes() ? baseOf(record.origin()) : base;
+        if (record.isOverwriting()) {
+            base = null; // what Alluxio has may have lost them
+        } else if (record.hasAttributes()) {
+            base = baseOf(record.origin());
+        }
         inherited = record.isMarked(Phase.SPOOLED);
         changed = record.showsLastWrite() ? spool.changed() : null;
         shown = Shown.of(attr, lengthBytes(), changed);

@@ -104,7 +104,7 @@ public final class DirtyFileRecovery {
 
     private void begin(Path file, DirtyFiles dirtyFiles) throws StoreException {
         DirtyFileRecord record = DirtyFileRecord.read(file);
-        if (record != null && record.isMarked(Phase.UNSTABLE)) {
+        if (record != null && (record.isMarked(Phase.UNSTABLE) || record.isOverwriting())) {
             dirtyFiles.recommits().inherit(record);
         }
         if (record != null && restorer.isOnlyUnstable(record)) {
@@ -284,6 +284,8 @@ public final class DirtyFileRecovery {
                 dirtyFiles.lastWriterClosed(dirtyFile.inode, false);
             } else if (dirtyFile.inode.unlinked()) {
                 nameless.add(dirtyFile.inode);
+            } else if (dirtyFile.record.isOverwriting()) {
+                dirtyFiles.commit(dirtyFile.inode, true);
             }
         } catch (StoreException e) {
             LOG.error("A changed file of an earlier process could not be uploaded: {}", e.getMessage());

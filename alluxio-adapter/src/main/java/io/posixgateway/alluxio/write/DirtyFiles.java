@@ -396,6 +396,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
             metadata.pathLocks().sharedUninterruptibly(dirtyFile.inode, () -> surely(dirtyFile.inode, commits::finish));
             discard(dirtyFile.inode);
         });
+        commits.overwriting().forEach(commits::leave);
         commits.recommits.close();
         nameReservations.close();
         withheld.close();

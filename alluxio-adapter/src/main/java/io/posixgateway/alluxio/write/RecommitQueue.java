@@ -11,6 +11,8 @@ import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -71,7 +73,7 @@ final class RecommitQueue implements AutoCloseable {
                 metadata.clock(),
                 "published-in-doubt",
                 LOOK_NANOS,
-                () -> !(all.isEmpty() && late.isEmpty() && commits.unstable().isEmpty()),
+                () -> !(all.isEmpty() && late.isEmpty() && open().isEmpty()),
                 this::look,
                 this::end);
         late.whenNoted(looker::start);
@@ -139,15 +141,23 @@ final class RecommitQueue implements AutoCloseable {
 
     private void look() {
         if (metadata.nowNanos() - openNotBeforeNanos >= 0) {
-            commits.unstable().forEach(this::againIfOpen);
+            open().forEach(this::againIfOpen);
         }
         all.removeIf(this::isDoneOrKept);
         lookForRevived();
     }
 
+    /** Those that are not safe, or may be all that is left of a file. */
+    private List<DirtyFile> open() {
+        List<DirtyFile> open = new ArrayList<>(commits.unstable());
+        open.addAll(commits.overwriting());
+        return open;
+    }
+
     private void againIfOpen(DirtyFile dirtyFile) {
         PathLocks.Work<DirtyFile> work = () -> {
             commits.againIfOpen(dirtyFile);
+            commits.finishOverwriting(dirtyFile);
             return dirtyFile;
         };
         try {

@@ -8,9 +8,13 @@ import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.alluxio.store.StoreReader;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +43,9 @@ final class Returned {
         if (record.isMarked(Phase.UNLINKED)) {
             return NOTHING; // it went with its last handle
         }
+        if (record.isMarked(Phase.SPOOLED) && record.isOverwriting()) {
+            return overwritten(record, spool);
+        }
         if (record.isMarked(Phase.SPOOLED) && record.isMarked(Phase.UNSTABLE) && isComplete(record)) {
             return "its writer had written more after the last sync when its node or mount ended; the synced data is"
                     + " in Alluxio, and is uploaded again or set aside if a worker that stopped responding undoes it";
@@ -50,6 +57,41 @@ final class Returned {
             return NOTHING;
         }
         return changed(record, spool);
+    }
+
+    /** Null: what it was being written over is what it was, or what was uploaded so far, or lost: the content may be all that is left. */
+    private @Nullable String overwritten(DirtyFileRecord record, Path spool) throws StoreException {
+        DirtyFileRecord.Content content = record.content();
+        long known = nodes.inherited().getOrDefault(content.node(), content.fileId());
+        String moved = where(known);
+        String path = moved == null ? content.path() : moved;
+        FileStatus now = Existing.orNull(() -> store.compared(path));
+        if (now == null || now.id() == known || (now.xattrs().isEmpty() && isPartOf(spool, path, now))) {
+            return null;
+        }
+        return "its file has new content in Alluxio";
+    }
+
+    private boolean isPartOf(Path spool, String path, FileStatus now) throws StoreException {
+        long bytes = now.lengthBytes();
+        if (now.directory() || !now.complete() || bytes > bytesOf(spool)) {
+            return false;
+        }
+        try (FileChannel channel = FileChannel.open(spool, StandardOpenOption.READ);
+                StoreReader there = store.open(path, now.id())) {
+            String ours = ContentDigest.of((at, into) -> read(channel, at, into), bytes);
+            return ContentDigest.of(there::read, bytes).equals(ours);
+        } catch (IOException e) {
+            throw SpoolFolder.failure("The spool file " + spool, e);
+        }
+    }
+
+    private static int read(FileChannel channel, long at, ByteBuffer into) throws StoreException {
+        try {
+            return channel.read(into, at);
+        } catch (IOException e) {
+            throw SpoolFolder.failure("Reading a spool file", e);
+        }
     }
 
     private boolean isComplete(DirtyFileRecord record) throws StoreException {
