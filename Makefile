@@ -208,7 +208,7 @@ bench-start: build
 	@$(MVN) -Dquick test -Dtest=StartBench -Dsurefire.failIfNoSpecifiedTests=false -Dpgw.rounds=$(or $(ROUNDS),20) $(ARGS)
 
 # Mounts and an Alluxio in memory, killed at any boundary between two calls: of each change, and by seeds nobody chose (STEPS=1000000;
-# SEED=N repeats one).
+# SEED=N repeats one; ARGS=-Dpgw.sim.replace=in-place writes over objects).
 .PHONY: simulation
 simulation: java-build
 	@$(MVN) -Dquick test -Dpgw.skip.core=true -Dtest=$(if $(SEED),,KilledChangeTest$(comma))SimulationTest -Dpgw.killed.all=true -Dsurefire.failIfNoSpecifiedTests=false \

@@ -66,6 +66,7 @@ final class Node {
         return MemoryMount.of(cluster.connect(program.writeType()))
                 .with("metadata_ttl", program.metadataTtl())
                 .with("write_type", program.writeType().name())
+                .with("replace", System.getProperty("pgw.sim.replace", "rename"))
                 .by(turns);
     }
 
