@@ -12,7 +12,7 @@
 
 /* Gives one text after the other, up to NULL. */
 static char *next_of(void *context) {
-    const char *const **texts = context;
+    const char *const **texts = (const char *const **)context;
     const char *text = *(*texts)++;
     return text == NULL ? NULL : strdup(text);
 }
@@ -21,7 +21,7 @@ static void readingThatMissesAMount_isNotBelieved(void **state) {
     static const char *const readings[] = {"a\n", "a\nb\n", "b\n", "a\nb\n", "a\nb\n", NULL};
     const char *const *next = readings;
     (void)state;
-    char *table = pgw_mount_table_stable(next_of, &next);
+    char *table = pgw_mount_table_stable(next_of, (void *)&next);
     assert_non_null(table);
     assert_string_equal(table, "a\nb\n");
     free(table);
@@ -31,7 +31,7 @@ static void tableThatCannotBeRead_isNone(void **state) {
     static const char *const readings[] = {"a\n", NULL};
     const char *const *next = readings;
     (void)state;
-    assert_null(pgw_mount_table_stable(next_of, &next));
+    assert_null(pgw_mount_table_stable(next_of, (void *)&next));
 }
 
 static void tableOfThisProcess_isReadWhole(void **state) {
