@@ -133,10 +133,10 @@ public enum GatewayMetric {
             "data_cache_misses",
             "Reads that Alluxio served, of files that the data cache could hold.",
             Scope.VOLUME),
-    DATA_CACHE_UNKEPT(
+    DATA_CACHE_SKIPPED(
             Type.COUNTER,
-            "data_cache_unkept",
-            "Pieces read and not kept, because buffer_size left no memory to gather them in.",
+            "data_cache_skipped",
+            "Pieces read and not cached, because buffer_size left no memory to gather them in.",
             Scope.VOLUME),
     DATA_CACHE_PIECES(
             Type.GAUGE,

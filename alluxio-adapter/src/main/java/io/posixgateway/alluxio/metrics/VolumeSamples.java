@@ -118,7 +118,7 @@ final class VolumeSamples {
         add(GatewayMetric.SOURCE_BYTES, data.hitBytes(), "cache");
         add(GatewayMetric.DATA_CACHE_HITS, data.hits());
         add(GatewayMetric.DATA_CACHE_MISSES, data.misses());
-        add(GatewayMetric.DATA_CACHE_UNKEPT, data.unkept());
+        add(GatewayMetric.DATA_CACHE_SKIPPED, data.skipped());
         add(GatewayMetric.DATA_CACHE_PIECES, data.pieces());
         add(GatewayMetric.DATA_CACHE_EVICTIONS, data.evicted());
         add(GatewayMetric.DATA_CACHE_BYTES, data.bytes());

@@ -6,7 +6,7 @@ package io.posixgateway.alluxio.nodecache;
  * @param hits reads of this volume that the cache answered
  * @param misses reads of this volume that Alluxio answered, of files that the cache could hold
  * @param hitBytes what the hits read
- * @param unkept pieces this volume read and did not keep, as there was no memory to gather them in
+ * @param skipped pieces this volume read and did not cache, as there was no memory to gather them in
  * @param bytes of all pieces in the folder
  * @param limitBytes of that
  * @param pinned those that are open
@@ -19,7 +19,7 @@ public record CacheFigures(
         long hits,
         long misses,
         long hitBytes,
-        long unkept,
+        long skipped,
         long bytes,
         long limitBytes,
         long pieces,

@@ -75,7 +75,7 @@ public final class CacheVolume implements AutoCloseable {
     private final LongAdder hits = new LongAdder();
     private final LongAdder hitBytes = new LongAdder();
     private final LongAdder misses = new LongAdder();
-    private final LongAdder unkept = new LongAdder();
+    private final LongAdder skipped = new LongAdder();
 
     /** @param folder this volume's from here on, as one of those that share it */
     public CacheVolume(CacheFolders.Shared folder, Identity identity, Buffers buffers, Clock clock) {
@@ -223,7 +223,7 @@ public final class CacheVolume implements AutoCloseable {
             if (!isIdleGivenUp(now)) {
                 shortNanos = now;
                 if (atStart) { // else it counts once for each read in it
-                    unkept.increment();
+                    skipped.increment();
                 }
                 return null;
             }
@@ -257,7 +257,7 @@ public final class CacheVolume implements AutoCloseable {
             each.remove();
         }
         oldest.end();
-        unkept.increment();
+        skipped.increment();
         return true;
     }
 
@@ -285,7 +285,7 @@ public final class CacheVolume implements AutoCloseable {
                 hits.sum(),
                 misses.sum(),
                 hitBytes.sum(),
-                unkept.sum(),
+                skipped.sum(),
                 cache.bytes(),
                 cache.limitBytes(),
                 cache.size(),

@@ -195,7 +195,7 @@ class CacheVolumeTest {
         host.work();
 
         assertThat(read(file, 0, LONG)).isEqualTo(content);
-        assertThat(volume.figures().unkept()).isOne();
+        assertThat(volume.figures().skipped()).isOne();
         keep(old, PART, 1 << 20);
         volume.close();
         assertThat(buffers.taken).isZero();
@@ -215,7 +215,7 @@ class CacheVolumeTest {
         assertThat(volume.figures().pieces())
                 .as("4 long ones, and all of the short ones")
                 .isEqualTo(4 + 8);
-        assertThat(volume.figures().unkept()).isEqualTo(8 - 4);
+        assertThat(volume.figures().skipped()).isEqualTo(8 - 4);
         assertThat(buffers.taken).isZero();
     }
 
@@ -229,7 +229,7 @@ class CacheVolumeTest {
         buffers.left = 6;
         keep(late, PART, 2 * PART);
         assertThat(buffers.taken).isEqualTo(4);
-        assertThat(volume.figures().unkept()).isOne();
+        assertThat(volume.figures().skipped()).isOne();
         clock.advance(Duration.ofNanos(CacheVolume.IDLE_NANOS));
         keep(late, PART, 2 * PART);
         assertThat(buffers.taken).isEqualTo(8);
