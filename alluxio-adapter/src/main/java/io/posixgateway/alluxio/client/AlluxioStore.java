@@ -360,27 +360,7 @@ public final class AlluxioStore implements Store {
     }
 
     private BlockFileReader.Asking asking(String path, long fileId) {
-        return new BlockFileReader.Asking() {
-            @Override
-            public BlockFileReader.Asked ask() throws StoreException {
-                return askToOpen(path, fileId);
-            }
-
-            @Override
-            public boolean isRecent(BlockFileReader.Asked asked) {
-                return recent.isRecent(asked);
-            }
-
-            @Override
-            public boolean compare(String at) throws StoreException {
-                return VersionCheck.compare(AlluxioStore.this, at, fileId);
-            }
-
-            @Override
-            public boolean locate(String at) throws StoreException {
-                return VersionCheck.locate(AlluxioStore.this, at, fileId);
-            }
-        };
+        return new ReadRequests(this, recent, fileId, () -> askToOpen(path, fileId));
     }
 
     private BlockFileReader.Asked askToOpen(String path, long fileId) throws StoreException {

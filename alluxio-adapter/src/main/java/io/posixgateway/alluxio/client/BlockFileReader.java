@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>On HDFS a worker keeps the stream that it opened, under the file's id alone, for minutes ({@code UfsInputStreamCache} of its block
  * store): opened where the file was once, it has another file's bytes, for whoever reads the file next, wherever that is by then. So the
- * master is asked right before a stream is opened there, and what may have come from such a stream fails.
+ * master is asked right before a stream is opened there, and what may have come from such a stream fails, if another file has that name.
  *
  * <p>No stream is opened for a part that Alluxio has lost, see {@link LostFile}: it would look for a worker in vain until its retries
  * end.
@@ -79,6 +79,9 @@ final class BlockFileReader implements StoreReader {
 
         /** As {@link VersionCheck#locate}. Waits. */
         boolean locate(String path) throws StoreException;
+
+        /** Is something there, another file than this one? Waits. */
+        boolean isTaken(String path) throws StoreException;
     }
 
     /** Opens what is read of. */
@@ -334,12 +337,12 @@ final class BlockFileReader implements StoreReader {
     private boolean isOfFile(boolean local, boolean keepsStreams) throws StoreException {
         try {
             boolean isOfFile = local ? asking.locate(path) : asking.compare(path);
-            if (!isOfFile && keepsStreams) {
+            if (!isOfFile && keepsStreams && asking.isTaken(path)) {
                 throw new StoreException(
                         Errno.EIO,
                         path
-                                + " was renamed by another client while it was being read, and a worker may have opened"
-                                + " what has this name now: do not read the file for 5 minutes, or set"
+                                + " was renamed while it was being read, and a worker may have opened what has this name"
+                                + " now: do not read the file for 5 minutes, or set"
                                 + " alluxio.worker.ufs.instream.cache.enabled=false for the workers",
                         null);
             }

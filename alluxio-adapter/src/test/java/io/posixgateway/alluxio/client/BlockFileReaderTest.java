@@ -108,6 +108,11 @@ class BlockFileReaderTest {
             public boolean locate(String path) {
                 throw new IllegalStateException("nothing was read");
             }
+
+            @Override
+            public boolean isTaken(String path) {
+                throw new AssertionError("nothing is read from HDFS");
+            }
         };
         return new BlockFileReader(opening, new OpenReaders(), status(), master, false, clock);
     }

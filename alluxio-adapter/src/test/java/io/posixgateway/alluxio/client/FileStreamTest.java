@@ -303,6 +303,7 @@ class FileStreamTest {
         private int located;
         private boolean moved;
         private boolean replaced;
+        private boolean taken;
 
         Said(String ufsPath) {
             file = new URIStatus(file().getFileInfo().setUfsPath(ufsPath));
@@ -334,6 +335,11 @@ class FileStreamTest {
                 throw new StoreException(Errno.ESTALE, "replaced", null);
             }
             return !moved;
+        }
+
+        @Override
+        public boolean isTaken(String path) {
+            return taken;
         }
 
         private BlockFileReader open() {
@@ -379,6 +385,9 @@ class FileStreamTest {
             assertThat(reader.read(0, into)).isEqualTo(1000);
             assertThat(said.asked).isEqualTo(2);
             said.moved = true;
+            assertThat(reader.readOnce(BLOCK_BYTES, into.clear())).isEqualTo(1000);
+            said.moved = true;
+            said.taken = true;
             assertThatThrownBy(() -> reader.readOnce(BLOCK_BYTES, into.clear()))
                     .hasMessageContaining("alluxio.worker.ufs.instream.cache.enabled=false");
         }
