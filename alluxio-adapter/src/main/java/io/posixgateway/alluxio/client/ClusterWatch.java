@@ -33,6 +33,8 @@ final class ClusterWatch {
     static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(2);
     /** So early reading compares, so that a master that is found to be absent then is so before another Alluxio can have begun. */
     private static final long COMPARED_NANOS = SILENCE_NANOS / 2;
+    /** So long an open waits, after which blocks may be read without Alluxio. */
+    private static final long OPEN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** What a master of Alluxio 2 says that has read nothing of its journal, or nothing any more. */
     private static final String NO_ID = "INVALID_CLUSTER_ID";
 
@@ -224,22 +226,37 @@ final class ClusterWatch {
      */
     void beforeRead() throws StoreException {
         int before = others;
-        mayRead();
-        synchronized (this) {
-            try {
-                while (looking.get() && !isKnownFor(COMPARED_NANOS)) {
-                    clock.waitOn(this, SILENCE_NANOS);
-                }
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new StoreException(Errno.EINTR, "Interrupted while waiting for Alluxio's master", e);
-            }
-        }
+        awaitComparison(Long.MAX_VALUE);
         if (others != before) {
             throw stale();
         }
         if (isWatching() && !isKnownFor(SILENCE_NANOS)) {
             throw new StoreException(Errno.EIO, UNKNOWN, null);
+        }
+    }
+
+    /**
+     * Waits until {@link #mayRead} returns true, or no more is to be found out, or for half a second.
+     *
+     * @throws StoreException EINTR: the thread was interrupted, which it stays
+     */
+    void beforeOpen() throws StoreException {
+        awaitComparison(OPEN_NANOS);
+    }
+
+    private void awaitComparison(long limitNanos) throws StoreException {
+        long beganNanos = clock.nanos();
+        mayRead();
+        synchronized (this) {
+            try {
+                for (long left = limitNanos; left > 0 && looking.get() && !isKnownFor(SILENCE_NANOS); ) {
+                    clock.waitOn(this, Math.min(left, SILENCE_NANOS));
+                    left = limitNanos - (clock.nanos() - beganNanos);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new StoreException(Errno.EINTR, "Interrupted while waiting for Alluxio's master", e);
+            }
         }
     }
 }

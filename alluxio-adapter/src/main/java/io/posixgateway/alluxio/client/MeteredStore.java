@@ -187,7 +187,10 @@ final class MeteredStore implements Store {
 
     @Override
     public void awaitMayReadBlocks() throws StoreException {
-        watch.beforeRead();
+        measured(Method.CLUSTER_ID, () -> {
+            watch.beforeOpen();
+            return watch;
+        });
     }
 
     @Override

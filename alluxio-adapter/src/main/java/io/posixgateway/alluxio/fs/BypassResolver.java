@@ -6,7 +6,6 @@ import io.posixgateway.alluxio.meta.Attr;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.read.BlockFolder;
 import io.posixgateway.alluxio.store.StoreException;
-import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Request;
 import java.util.List;
 
@@ -53,20 +52,14 @@ final class BypassResolver {
 
     /**
      * Before an open is answered, after which the file's blocks may be asked for: block files are found by their numbers alone, which another
-     * Alluxio gives to others. Waits, if it may, until it is known which one answers; where nobody does, the blocks are refused later.
+     * Alluxio gives to others. Waits for a moment, if it may, until it is known which one answers; else the blocks are refused later.
      *
      * @return false: it is not known, and this request may not wait
      */
     boolean isPrepared(Request request) throws StoreException {
         boolean prepared = volume.options.bypassBytes() <= 0 || !volume.unchanging() || volume.store.mayReadBlocks();
         if (!prepared && request.mayWait()) {
-            try {
-                volume.store.awaitMayReadBlocks();
-            } catch (StoreException e) {
-                if (e.errno() == Errno.EINTR) {
-                    throw e;
-                }
-            }
+            volume.store.awaitMayReadBlocks();
         }
         return prepared || request.mayWait();
     }

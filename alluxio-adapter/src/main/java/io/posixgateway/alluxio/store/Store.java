@@ -216,9 +216,9 @@ public interface Store extends AutoCloseable {
     }
 
     /**
-     * Waits, if need be, until blocks may be read.
+     * Waits for a moment, if need be, until it is known what {@link #mayReadBlocks} returns.
      *
-     * @throws StoreException as it would be of a read
+     * @throws StoreException EINTR: the thread was interrupted
      */
     default void awaitMayReadBlocks() throws StoreException {}
 
