@@ -106,14 +106,16 @@ public final class FileReplacer {
     private boolean isSentInOneStep(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced)
             throws StoreException {
         long beganNanos = clock.nanos();
+        boolean looked = false; // which may have found that Alluxio has it with another id
         for (int waits = 0; ; waits++) {
             try {
                 store.rename(renaming.from(), renaming.to(), true);
-                return true;
+                return !looked;
             } catch (StoreException e) {
                 boolean failed = e.errno() == Errno.EIO && !e.isUnanswered();
                 boolean looks = failed || e.isOfRepetition();
                 Outcome outcome = looks ? outcomes.atOnce(renaming, renamed, replaced) : null;
+                looked |= looks;
                 if (failed && outcome == Outcome.TARGET_MISSING) {
                     takeFreeName(renaming, e);
                     return !e.isOfRepetition();

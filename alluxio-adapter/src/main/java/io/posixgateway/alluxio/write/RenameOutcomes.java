@@ -6,6 +6,7 @@ import io.posixgateway.alluxio.meta.AttrDecoder;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.InodeTable;
 import io.posixgateway.alluxio.meta.LostAttributes;
+import io.posixgateway.alluxio.meta.TempNames;
 import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.FileDetails;
 import io.posixgateway.alluxio.store.FileStatus;
@@ -62,8 +63,11 @@ final class RenameOutcomes {
      */
     Outcome of(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
         String at = Existing.orNull(() -> store.pathOf(renaming.fileId()));
+        if (renaming.to().equals(at)) {
+            return ofNoted(renaming, renamed, replaced);
+        }
         if (!renaming.from().equals(at)) {
-            return renaming.to().equals(at) ? ofNoted(renaming, renamed, replaced) : Outcome.SOURCE_GONE;
+            return at == null ? ofUnknown(renaming, renamed, replaced) : Outcome.SOURCE_GONE;
         }
         FileDetails source = Existing.orNull(() -> store.details(renaming.from()));
         // The master may know of a file whose object it has deleted.
@@ -83,15 +87,56 @@ final class RenameOutcomes {
         if (there == null || !isTheFile(renaming, renamed, there)) {
             return Outcome.SOURCE_GONE;
         }
-        FileStatus left = there.directory() ? null : left(renaming);
-        if (left == null) {
+        return there.directory() ? Outcome.IN_PLACE : ofNotedFile(renaming, there, renamed, replaced);
+    }
+
+    private Outcome ofNotedFile(Renaming renaming, FileStatus there, @Nullable Attr renamed, @Nullable Attr replaced)
+            throws StoreException {
+        // The old name first: if that fails, Alluxio knows the file by its id the next time, too.
+        FileStatus left = Existing.orNull(() -> store.compared(renaming.from()));
+        FileStatus now = Existing.orNull(() -> store.compared(renaming.to()));
+        if (now != null && now.id() == renaming.fileId()) {
             return Outcome.IN_PLACE;
         }
-        if (renamed != null) {
-            lost.restore(renaming.from(), left, renamed);
+        boolean isOurs = now == null || TempNames.isOf(renaming.from());
+        if (left != null && isAsLong(left, there) && (isOurs || RevivedNames.isLoaded(left))) {
+            return ofLeft(renaming, left, renamed, replaced);
         }
-        adopt(renaming, left);
+        return now == null ? Outcome.BOTH_GONE : ofLoaded(renaming, there, now, renamed);
+    }
+
+    /** A copy in parts has another ETag, so that Alluxio has loaded it anew. */
+    private Outcome ofLoaded(Renaming renaming, FileStatus before, FileStatus now, @Nullable Attr renamed)
+            throws StoreException {
+        if (now.xattrs().isEmpty() && isAsLong(now, before)) {
+            isNow(renaming, renaming.to(), now, renamed);
+        }
+        return Outcome.IN_PLACE;
+    }
+
+    /** A file with a hidden name is nobody else's: an earlier look made Alluxio load it anew, and ended before it was over. */
+    private Outcome ofUnknown(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced)
+            throws StoreException {
+        FileStatus own =
+                TempNames.isOf(renaming.from()) ? Existing.orNull(() -> store.compared(renaming.from())) : null;
+        return own == null || own.directory() || own.id() == renaming.fileId()
+                ? Outcome.SOURCE_GONE
+                : ofLeft(renaming, own, renamed, replaced);
+    }
+
+    /** As {@link #of}, of what the under file system still has under the old name; Alluxio has loaded it anew. */
+    private Outcome ofLeft(Renaming renaming, FileStatus left, @Nullable Attr renamed, @Nullable Attr replaced)
+            throws StoreException {
+        isNow(renaming, renaming.from(), left, renamed);
         return of(new Renaming(renaming.from(), left.id(), renaming.to()), renamed, replaced);
+    }
+
+    /** The renamed file is this one by now, which has lost its attributes. */
+    private void isNow(Renaming renaming, String path, FileStatus there, @Nullable Attr renamed) throws StoreException {
+        if (renamed != null && there.xattrs().isEmpty()) {
+            lost.restore(path, there, renamed);
+        }
+        adopt(renaming, there);
     }
 
     /** True if it is the file itself: not another one with its id, as after a restore from a backup. */
@@ -100,14 +145,6 @@ final class RenameOutcomes {
         return there.id() == renaming.fileId()
                 && there.complete()
                 && AbandonedCreates.isSame(createdSeconds, there.createdSeconds());
-    }
-
-    /** What the under file system still has under the old name, where it has not renamed it; Alluxio knows of that from now on. */
-    private @Nullable FileStatus left(Renaming renaming) throws StoreException {
-        FileStatus there = Existing.orNull(() -> store.compared(renaming.to()));
-        return there != null && there.id() == renaming.fileId()
-                ? null
-                : Existing.orNull(() -> store.compared(renaming.from()));
     }
 
     /**
