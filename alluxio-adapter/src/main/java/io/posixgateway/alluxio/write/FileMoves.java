@@ -51,21 +51,21 @@ final class FileMoves {
             thread.setDaemon(true);
             return thread;
         });
-        List<Future<?>> pathLocks = new ArrayList<>();
+        List<Future<?>> moves = new ArrayList<>();
         try {
             for (FileStatus file : files) {
-                pathLocks.add(threads.submit(() -> {
+                moves.add(threads.submit(() -> {
                     moveFile(from + "/" + file.name(), to + "/" + file.name(), file, progress);
                     progress.moved();
                     return file;
                 }));
             }
-            for (Future<?> move : pathLocks) {
+            for (Future<?> move : moves) {
                 await(move);
                 progress.check();
             }
         } finally {
-            pathLocks.forEach(move -> move.cancel(false));
+            moves.forEach(move -> move.cancel(false));
             threads.shutdown();
             awaitEnd(threads);
         }
