@@ -184,10 +184,11 @@ public final class DirtyFileRecord {
         put(DIRTY, RESERVING | TIMED | UNOPENED);
     }
 
-    /** From now on what was there may be lost. Onto the disk. */
-    public void overwriting() throws StoreException {
-        put(OVERWRITING, 0);
+    /** From now on what is there, a file of this id, may be lost. Onto the disk. */
+    public void overwriting(long fileId, String path) throws StoreException {
+        replace(new Content(content.node(), fileId, path, content.status()), OVERWRITING, 0);
         force();
+        store(DirtyFileRecord::forceFolder); // the record is another file by now
     }
 
     /** Was the content being written over what was there, and was that not noted to be done? */
@@ -374,6 +375,12 @@ public final class DirtyFileRecord {
                 channel.force(false);
             }
         });
+    }
+
+    private static void forceFolder(Path stored) throws IOException {
+        try (FileChannel folder = FileChannel.open(stored.resolveSibling(""), StandardOpenOption.READ)) {
+            folder.force(true);
+        }
     }
 
     private interface Work {

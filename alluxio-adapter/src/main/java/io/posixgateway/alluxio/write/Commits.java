@@ -6,6 +6,8 @@ import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.LongMap;
 import io.posixgateway.alluxio.meta.Metadata;
 import io.posixgateway.alluxio.meta.NodeIds;
+import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
@@ -214,10 +216,7 @@ final class Commits {
 
     /** Those whose content may be all that is left of them, as an upload over what was there failed. */
     List<DirtyFile> overwriting() {
-        return dirtyFiles.all().stream()
-                .filter(dirtyFile -> dirtyFile.record.isOverwriting())
-                .filter(dirtyFile -> dirtyFile.is(Phase.SPOOLED) || dirtyFile.is(Phase.UNLINKED))
-                .toList();
+        return dirtyFiles.all().stream().filter(Commits::isOverwriting).toList();
     }
 
     /** Tries it again of one of those, unless somebody else works on it. */
@@ -226,15 +225,24 @@ final class Commits {
             return;
         }
         try {
-            if (isOverwriting(dirtyFile)) {
+            if (!isOverwriting(dirtyFile)) {
+                return;
+            }
+            if (dirtyFile.inode.writers() == 0 && isOfOthers(dirtyFile)) {
+                setAside(dirtyFile, "its file has new content in Alluxio");
+            } else {
                 commit(dirtyFile, true, Waiter.PATIENT);
                 finishUnlessOpen(dirtyFile, false);
-            } else if (dirtyFile.is(Phase.UNLINKED) && dirtyFile.inode.writers() == 0) {
-                end(dirtyFile, false);
             }
         } finally {
             dirtyFile.unlock();
         }
+    }
+
+    /** Has another client written what is there since? Its close was acknowledged, and the last one here was not. */
+    private boolean isOfOthers(DirtyFile dirtyFile) throws StoreException {
+        FileStatus there = Existing.orNull(() -> store.status(metadata.pathOf(dirtyFile.inode)));
+        return there != null && there.id() != dirtyFile.inode.fileId() && RevivedNames.isOfGateway(there);
     }
 
     int end(DirtyFile dirtyFile, boolean keepSpool) {

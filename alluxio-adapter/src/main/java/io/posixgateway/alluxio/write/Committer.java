@@ -101,7 +101,7 @@ public final class Committer {
     void commit(DirtyFile dirtyFile, Waiter waiter) throws StoreException {
         long failedNanos = 0;
         int waits = 0;
-        for (int pathLocks = 0; ; ) {
+        for (int moves = 0; ; ) {
             Attempt attempt = new Attempt(placeOf(dirtyFile), waiter);
             checkOwn(dirtyFile);
             try {
@@ -112,7 +112,7 @@ public final class Committer {
                 attempt.undo.run(elsewhere);
                 failedNanos = waits == 0 ? metadata.nowNanos() : failedNanos;
                 boolean again = (elsewhere || attempt.taken)
-                        ? pathLocks++ < MAX_MOVES
+                        ? moves++ < MAX_MOVES
                         : e.isUnanswered() && !dirtyFile.failed && pauses.await(failedNanos, waits++);
                 if (!again) {
                     throw e;

@@ -44,7 +44,7 @@ public final class Overwriter {
         StoreWriter writer = dirtyFile.record.isStored() ? store.overwrite(path, dirtyFile.inode.fileId()) : null;
         if (writer != null) {
             dirtyFile.spool.force();
-            dirtyFile.record.overwriting();
+            dirtyFile.record.overwriting(dirtyFile.inode.fileId(), path);
             dirtyFile.base = null; // from now on Alluxio may have lost the attributes
         }
         return writer;
@@ -55,8 +55,9 @@ public final class Overwriter {
             throws StoreException {
         Inode inode = dirtyFile.inode;
         table.expect(inode, inode.fileId());
-        try (DirectoryTimes.Replacement replacement = metadata.times().replacing(table.parent(inode));
-                LostAttributes.Overwriting overwriting = metadata.overwriting(inode)) {
+        DirectoryTimes.Replacement unseen = metadata.times().replacing(table.parent(inode));
+        LostAttributes.Overwriting overwriting = metadata.overwriting(inode);
+        try {
             dirtyFile.spool.copyTo(writer, true, waiter);
             writer.complete();
             FileStatus there = store.compared(path);
@@ -65,13 +66,21 @@ public final class Overwriter {
             store.change(path, new Store.Change(raw.mode(), raw.owner(), raw.group(), raw.xattrs()));
             return there;
         } finally {
+            overwriting.close();
+            unseen.close();
             table.expectNoMore(inode, inode.fileId(), metadata.nowNanos());
         }
     }
 
-    /** Another writer may have been there just after. The last one wins: that is this one, when it is done again. */
+    /**
+     * Another writer may have been there just after: what was loaded from an object has no attributes. The last one wins: that is this one,
+     * when it is done again.
+     */
     private static void checkIsOurs(DirtyFile dirtyFile, FileStatus there, String path) throws StoreException {
-        if (there.directory() || !there.complete() || there.lengthBytes() != dirtyFile.spool.lengthBytes()) {
+        boolean isLoaded =
+                there.id() == dirtyFile.inode.fileId() || there.xattrs().isEmpty();
+        boolean isWhole = there.complete() && there.lengthBytes() == dirtyFile.spool.lengthBytes();
+        if (there.directory() || !isLoaded || !isWhole) {
             String text = path + " has other content than was just uploaded: another client wrote it at the same time";
             throw StoreException.unanswered(text, new IllegalStateException(text));
         }

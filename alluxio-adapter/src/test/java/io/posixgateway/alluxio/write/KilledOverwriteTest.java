@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.write;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.posixgateway.alluxio.harness.Walk;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -331,6 +332,42 @@ class KilledOverwriteTest {
                 return trial.isWhole(NEW);
             });
             trial.assertIs(trial.killed, NEW);
+        }
+    }
+
+    /** What others wrote meanwhile was acknowledged, and this was not. */
+    @Test
+    void close_whoseUploadFails_leavesWhatOthersWriteSince() throws Exception {
+        try (Trial trial = new Trial();
+                MemoryMount other = MemoryMount.of(trial.outside).open()) {
+            OpenFile file = trial.change();
+            StoreFaults.Fault failing =
+                    trial.client.faults().on(StoreCall.COMPLETE).always().fail(Errno.EIO);
+            assertThat(succeeds(file::close)).isFalse();
+            other.write(FILE, "of another mount");
+            failing.remove();
+            Eventually.holds("it is set aside", () -> {
+                trial.cluster.clock().advance(Duration.ofSeconds(10));
+                return Walk.files(trial.killed.folder()).stream()
+                        .anyMatch(left -> left.toString().matches(".*/aside/spool-\\d+"));
+            });
+            assertThat(other.read(FILE)).isEqualTo("of another mount");
+            assertThat(trial.cluster.ufs().read(FILE)).asString().isEqualTo("of another mount");
+        }
+    }
+
+    /** Who reads it still sees what was written. */
+    @Test
+    void unlink_ofOpenFileWhoseUploadFailed_leavesItToItsReaders() throws Exception {
+        try (Trial trial = new Trial()) {
+            OpenFile file = trial.change();
+            trial.client.faults().on(StoreCall.COMPLETE).always().fail(Errno.EIO);
+            try (OpenFile reader = trial.killed.open(FILE)) {
+                assertThat(succeeds(file::close)).isFalse();
+                trial.killed.unlink(FILE);
+                trial.cluster.clock().advance(Duration.ofSeconds(10));
+                assertThat(reader.readText()).isEqualTo(NEW);
+            }
         }
     }
 
