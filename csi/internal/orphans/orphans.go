@@ -163,7 +163,7 @@ func Lock(socket, id string, pid int) (*os.File, error) {
 	if err := trusted.Folder(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path, []byte(nameOf(pid)), 0o600); err != nil {
+	if err := writeName(path, pid); err != nil {
 		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY|unix.O_NOFOLLOW, 0o600)
@@ -220,6 +220,16 @@ func isOfDying(file *os.File) bool {
 }
 
 const maxName = 256
+
+// writeName says who has the lock from now on. On a full disk the name is cut, and whoever had it counts as one that lives.
+func writeName(path string, pid int) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, _ = file.WriteString(nameOf(pid))
+	return file.Close()
+}
 
 // nameOf tells a process from every other one: its id, when it started, and the namespace that the id is of. Empty where that is
 // not known.

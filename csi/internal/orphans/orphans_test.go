@@ -379,3 +379,24 @@ func TestAListIsSetAsideOnceAndEachUnderANameOfItsOwn(t *testing.T) {
 		t.Fatal("more room than there is:", name, err)
 	}
 }
+
+func TestAGatewayGetsItsLockWhereTheDiskIsFull(t *testing.T) {
+	fusetest.RequireFuse(t) // root, in a mount namespace of its own
+	folder := t.TempDir()
+	if err := unix.Mount("none", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=4k,mode=700"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(folder, unix.MNT_DETACH) })
+	if err := os.WriteFile(filepath.Join(folder, "all"), make([]byte, 8<<10), 0o600); !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(folder, "k.sock")
+	lock, err := Lock(socket, "a", os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }()
+	if Unserved(socket, "a") {
+		t.Error("a gateway that lives has it")
+	}
+}
