@@ -35,6 +35,10 @@ final class ClusterWatch {
     private static final long COMPARED_NANOS = SILENCE_NANOS / 2;
     /** So long an open waits, after which blocks may be read without Alluxio. */
     private static final long OPEN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** So long a master is asked again that has no id at the moment. */
+    static final long SETTLING_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     /** What a master of Alluxio 2 says that has read nothing of its journal, or nothing any more. */
     private static final String NO_ID = "INVALID_CLUSTER_ID";
 
@@ -176,7 +180,7 @@ final class ClusterWatch {
     private void compare() throws StoreException {
         String clusterId;
         try {
-            clusterId = question.clusterId();
+            clusterId = settledId();
         } catch (StoreException e) {
             if (e.isOutcomeUnknown()) {
                 unanswered = true;
@@ -185,6 +189,30 @@ final class ClusterWatch {
             clusterId = ""; // it may not be asked
         }
         told(clusterId);
+    }
+
+    /**
+     * The id, from a master that may begin at this moment, or lose its lead: what it says then tells nothing of whose its files are.
+     *
+     * @throws StoreException as {@link Question#clusterId}, or none had one in time
+     */
+    private String settledId() throws StoreException {
+        long beganNanos = clock.nanos();
+        try {
+            for (String id = question.clusterId(); ; id = question.clusterId()) {
+                if (!id.isEmpty()) {
+                    return id;
+                }
+                if (clock.nanos() - beganNanos >= SETTLING_NANOS) {
+                    throw StoreException.unanswered(
+                            "Alluxio's master does not know its cluster id: it is starting, or does not lead", null);
+                }
+                clock.sleep(PAUSE_NANOS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(Errno.EINTR, "Interrupted while waiting for Alluxio's master", e);
+        }
     }
 
     /** Nobody listens at the address of the only master. */

@@ -106,6 +106,33 @@ class ClusterWatchTest {
         assertThat(errno(watch::beforeRead)).isZero();
     }
 
+    /** It may be another Alluxio's, which is said a moment later. */
+    @Test
+    void before_whoseMasterHasNoIdYet_asksAgain() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        ClusterWatch watch = new ClusterWatch(() -> asked.incrementAndGet() < 3 ? "" : "two", clock);
+        watch.watch("one", changed -> {});
+        FutureTask<Integer> call = new FutureTask<>(() -> errno(watch::before));
+        new Thread(call, "call").start();
+        for (int pause = 0; pause < 2; pause++) {
+            clock.awaitWaiting(1);
+            clock.advance(Duration.ofNanos(ClusterWatch.SETTLING_NANOS / 10));
+        }
+        assertThat(call.get(LIMIT.toSeconds(), TimeUnit.SECONDS)).isEqualTo(Errno.ESTALE);
+        assertThat(asked).hasValue(3);
+    }
+
+    @Test
+    void beforeRead_whoseMasterNeverHasAnId_fails() throws Exception {
+        ClusterWatch watch = new ClusterWatch(() -> "", clock);
+        watch.watch("one", changed -> {});
+        Reader reader = new Reader(watch);
+        clock.awaitWaiting(2); // that it is asked again, and the reader
+        clock.advance(Duration.ofNanos(ClusterWatch.SETTLING_NANOS));
+        assertThat(reader.result()).isEqualTo(Errno.EIO);
+        assertThat(watch.mayRead()).isFalse();
+    }
+
     /** Where nobody listens at the master's address, no other Alluxio has begun. */
     @Test
     void blocks_areReadForAsLongAsTheMasterIsAbsent() throws Exception {
