@@ -101,6 +101,9 @@ final class AttributeOperations {
             throws StoreException {
         volume.startWriting(inode);
         try {
+            if (!changes.has(SetAttributes.HANDLE)) {
+                volume.dirtyFiles.revalidate(inode, true);
+            }
             volume.dirtyFiles.truncate(inode, changes.sizeBytes, !volume.mayBeOpenUnseen(inode));
             Attr dirty = volume.dirtyFiles.attr(inode);
             if (dirty != null) {

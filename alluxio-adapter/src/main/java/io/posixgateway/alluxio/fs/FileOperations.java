@@ -49,7 +49,11 @@ final class FileOperations {
         if (cut && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
-        int refused = volume.dirtyFiles.has(inode) ? keepWritten(inode, reply) : check(request, inode, writes, reply);
+        int isDirty = volume.dirtyFiles.revalidate(inode, request.mayWait());
+        if (isDirty == FileSystem.WOULD_WAIT) {
+            return FileSystem.WOULD_WAIT;
+        }
+        int refused = isDirty == 0 ? keepWritten(inode, reply) : check(request, inode, writes, reply);
         if (refused == 0) {
             refused = writes ? startWriting(request, inode, flags, reply) : startReading(request, inode, reply);
         }

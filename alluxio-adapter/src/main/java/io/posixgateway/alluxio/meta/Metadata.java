@@ -128,6 +128,17 @@ public final class Metadata {
         return own.validAtOpen(seenNanos(inode, attr, own)) ? attr : null;
     }
 
+    /** May an open believe what was seen of a file then, or written to it? Never waits. */
+    public boolean isValidAtOpen(Inode inode, Attr attr) {
+        return cachePolicy.of(inode).validAtOpen(attr.fetchedNanos());
+    }
+
+    /** Have others given the file new content, as they see it, since it was committed as this? */
+    public boolean isNewContent(Inode inode, FileStatus there, Attr committed) {
+        boolean isOther = there.id() != committed.fileId() || there.lengthBytes() != committed.lengthBytes();
+        return isOther && there.complete() && !there.directory() && numberOf(there) == inode.number();
+    }
+
     /** Will what is known of a file soon be too old for an open? */
     public boolean revalidatesSoon(Inode inode, Attr attr) {
         CachePolicy own = cachePolicy.of(inode);

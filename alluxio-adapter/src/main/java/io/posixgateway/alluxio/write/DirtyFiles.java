@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.meta.AttributeEdit;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.Metadata;
 import io.posixgateway.alluxio.meta.NodeIds;
+import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
@@ -146,6 +147,44 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         }
     }
 
+    /**
+     * Before a file is opened, or cut by its path. Where all that was written is committed, as after a close whose handle the kernel has not
+     * released yet, and others have given the file new content since, it is no dirty file any more: its handles go on with that content.
+     *
+     * @return 0: it is one; {@link FileSystem#WOULD_WAIT}; NO_DIRTY_FILE
+     */
+    public int revalidate(Inode inode, boolean mayWait) throws StoreException {
+        Attr seen = attr(inode);
+        if (seen == null) {
+            return NO_DIRTY_FILE;
+        }
+        if (metadata.isValidAtOpen(inode, seen) || with(inode, false, DirtyFiles::hasAll) != HAS_ALL) {
+            return 0;
+        }
+        if (!mayWait) {
+            return FileSystem.WOULD_WAIT;
+        }
+        int done = metadata.pathLocks().shared(inode, () -> with(inode, false, this::endIfReplaced));
+        return done == FileSystem.WOULD_WAIT ? 0 : done;
+    }
+
+    private static int hasAll(DirtyFile dirtyFile) {
+        return dirtyFile.left() == null ? 0 : HAS_ALL;
+    }
+
+    private int endIfReplaced(DirtyFile dirtyFile) throws StoreException {
+        long asked = metadata.nowNanos();
+        Attr left = dirtyFile.left();
+        FileStatus there = left == null ? null : Existing.orNull(() -> store.status(metadata.pathOf(dirtyFile.inode)));
+        if (left == null || there == null || !metadata.isNewContent(dirtyFile.inode, there, left)) {
+            dirtyFile.attr = reader.read(dirtyFile.attr.raw(), asked);
+            return 0;
+        }
+        commits.end(dirtyFile, false);
+        dirtyFile.inode.invalidateAttr(metadata.generation().changed());
+        return NO_DIRTY_FILE;
+    }
+
     /** As {@link #begin} of all of it; returns when the content is in the spool, whoever copied it. Nothing interrupts that. */
     public void take(Inode inode) throws StoreException {
         do {
@@ -201,6 +240,9 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
 
     /** It is being streamed. */
     private static final int STREAMED = NO_DIRTY_FILE - 1;
+
+    /** Alluxio has all of it. */
+    private static final int HAS_ALL = NO_DIRTY_FILE - 2;
 
     /** Bytes read, WOULD_WAIT or NO_DIRTY_FILE. */
     public int read(Inode inode, boolean mayWait, long offset, ByteBuffer into) throws StoreException {
