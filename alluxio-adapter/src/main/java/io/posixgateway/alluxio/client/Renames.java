@@ -20,8 +20,10 @@ import java.util.List;
  * folder that gap need not be, as rename(2) replaces.
  *
  * <p>Where it deletes, it is asked once: a master that was killed after the last step in the UFS, before its journal said so, would
- * delete what it had put there if it was asked again. And it deletes whatever is at the target, a directory with all that is in it: so
- * that is looked at just before.
+ * delete what it had put there if it was asked again.
+ *
+ * <p>And it deletes whatever is at the target, a directory with all that is in it, and does not take that back when the UFS then refuses:
+ * attributes, links and what only workers have would be gone. So what is there is looked at just before.
  */
 final class Renames {
     private static final S3SyntaxOptions OVERWRITING =
@@ -49,33 +51,34 @@ final class Renames {
 
     /** As {@link Store#rename}. */
     void rename(String from, String to, boolean overFile) throws StoreException {
-        boolean deletes = overFile && mountPoints.of(to).kind() != UfsKind.LOCAL;
         open.moved(from);
         try {
-            listings.take(List.of(from, to), () -> deletes ? replaced(from, to) : renamed(from, to, overFile));
+            listings.take(List.of(from, to), () -> overFile ? replaced(from, to) : renamed(from, to));
         } finally {
             open.moved(from);
         }
     }
 
-    private String renamed(String from, String to, boolean overFile) throws StoreException {
-        RenamePOptions.Builder options = RenamePOptions.newBuilder();
-        if (overFile) {
-            options.setS3SyntaxOptions(OVERWRITING);
-        }
-        files.rename(from, to, options.build(), Repeat.UNANSWERED_CHANGE);
+    private String renamed(String from, String to) throws StoreException {
+        files.rename(from, to, RenamePOptions.getDefaultInstance(), Repeat.UNANSWERED_CHANGE);
         return to;
     }
 
     private String replaced(String from, String to) throws StoreException {
         boolean persisted = isReplaceablePersisted(to);
-        RenamePOptions options = RenamePOptions.newBuilder()
-                .setS3SyntaxOptions(OVERWRITING)
-                .setPersist(persists || persisted)
-                .build();
+        RenamePOptions.Builder options = RenamePOptions.newBuilder().setS3SyntaxOptions(OVERWRITING);
+        if (mountPoints.of(to).kind() == UfsKind.LOCAL) {
+            files.rename(from, to, options.build(), Repeat.UNANSWERED_CHANGE);
+        } else {
+            deletedAndRenamed(
+                    from, to, options.setPersist(persists || persisted).build());
+        }
+        return to;
+    }
+
+    private void deletedAndRenamed(String from, String to, RenamePOptions options) throws StoreException {
         try {
             files.rename(from, to, options, Repeat.REFUSED);
-            return to;
         } catch (StoreException e) {
             if (e.errno() != Errno.EIO || !ErrnoTable.isUnanswered(e)) {
                 throw e;

@@ -20,6 +20,7 @@ final class DirectoryRemoval {
 
     /** Deletes a directory that shows no names; open deleted files in it move up. */
     void remove(Inode parent, Inode child, String path) throws StoreException {
+        directory(path);
         delete(parent, path);
         gone(child);
     }
@@ -33,7 +34,7 @@ final class DirectoryRemoval {
         if (volume.store.crossesMounts(from, path)) {
             throw new StoreException(Errno.EXDEV, from + " and " + path + " are in different under file systems", null);
         }
-        FileStatus before = volume.store.status(path);
+        FileStatus before = directory(path);
         delete(parent, path);
         try {
             step.run();
@@ -44,6 +45,18 @@ final class DirectoryRemoval {
             throw e;
         }
         gone(child);
+    }
+
+    /** Alluxio deletes whatever is there: what another client has put there since is not to go. */
+    private FileStatus directory(String path) throws StoreException {
+        FileStatus there = volume.store.status(path);
+        if (!there.directory()) {
+            throw new StoreException(
+                    Errno.ENOTDIR,
+                    path + " is a file now, which another client put in the place of the directory",
+                    null);
+        }
+        return there;
     }
 
     /** It stays the node that it was. */

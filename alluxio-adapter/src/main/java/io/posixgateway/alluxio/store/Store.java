@@ -113,8 +113,8 @@ public interface Store extends AutoCloseable {
      * Where it is one step, EIO that {@link StoreException#isOfRepetition} may have dropped in Alluxio what is there, and no more.
      *
      * @param overFile replace a file there in one step; both must be files. If false, EEXIST when something is there
-     * @throws StoreException EXDEV where the two are in different under file systems; EISDIR where replacing a file deletes and, by a
-     *     look just before, a directory is there: it would be deleted with all that is below it
+     * @throws StoreException EXDEV where the two are in different under file systems; EISDIR where, by a look just before, a directory is to be
+     *     replaced: it would be deleted with all that is below it
      */
     void rename(String from, String to, boolean overFile) throws StoreException;
 

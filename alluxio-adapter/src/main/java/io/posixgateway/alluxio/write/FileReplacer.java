@@ -9,6 +9,7 @@ import io.posixgateway.alluxio.meta.AttrDecoder;
 import io.posixgateway.alluxio.meta.InodeTable;
 import io.posixgateway.alluxio.meta.TempNames;
 import io.posixgateway.alluxio.store.Existing;
+import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.write.RenameOutcomes.Outcome;
@@ -81,16 +82,31 @@ public final class FileReplacer {
      * @param renamed the file; null: nothing is known of it
      * @param replaced the file there; null: nothing is known of it
      * @return the id that the file has from now on
-     * @throws StoreException ENOENT: another client removed the file; EISDIR: another client put a directory there, which stays; EIO if
-     *     it cannot be recorded, before anything is done; else the old file stays, unless {@link UnfinishedRenames#has}
+     * @throws StoreException ENOENT: another client removed the file; ENOTDIR, EISDIR: another client put a directory in its place, or there,
+     *     which stays; EIO if it cannot be recorded, before anything is done; else the old file stays, unless {@link UnfinishedRenames#has}
      */
     public long replace(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
+        checkIsFile(renaming.from());
         boolean answered = store.deletesToReplace(renaming.to())
                 ? isRecordedAndSent(renaming, renamed, replaced)
                 : isSentInOneStep(renaming, renamed, replaced);
         return answered && !isCopiedInParts(renaming, renamed)
                 ? renaming.fileId()
                 : outcomes.idAfterCopy(renaming, renamed);
+    }
+
+    /** The master drops what has the other name before it sees that this one is gone, or is a directory of another client by now. */
+    private void checkIsFile(String path) throws StoreException {
+        if (TempNames.isOf(path)) {
+            return;
+        }
+        FileStatus there = store.deletesToReplace(path) ? store.compared(path) : store.status(path);
+        if (there.directory()) {
+            throw new StoreException(
+                    Errno.ENOTDIR,
+                    path + " is a directory now, which another client put in the place of the file",
+                    null);
+        }
     }
 
     private boolean isCopiedInParts(Renaming renaming, @Nullable Attr renamed) throws StoreException {
@@ -155,10 +171,6 @@ public final class FileReplacer {
     /** As {@link #isSent}; after a failure that nobody expects, as of a class that is missing, the file may be the only copy, too. */
     private boolean isRecordedAndSent(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced)
             throws StoreException {
-        if (!TempNames.isOf(renaming.from())) {
-            // The master deletes what has the other name before it sees that this one is gone.
-            store.compared(renaming.from());
-        }
         record(renaming);
         try {
             boolean answered = isSent(renaming, renamed, replaced);

@@ -248,7 +248,7 @@ public final class MemoryStore implements Store {
             throw new StoreException(Errno.EXDEV, "Renaming " + from + " is a cross mount operation", null);
         }
         boolean deletes = overFile && deletesToReplace(to);
-        if (deletes) {
+        if (overFile) {
             checkIsNoDirectory(to);
         }
         UUID number = UUID.randomUUID();
