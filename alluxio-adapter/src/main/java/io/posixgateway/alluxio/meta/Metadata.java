@@ -7,6 +7,7 @@ import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Name;
+import io.posixgateway.fuse.spi.Stat;
 import io.posixgateway.fuse.time.Clock;
 import java.util.Collection;
 import java.util.function.Consumer;
@@ -270,14 +271,20 @@ public final class Metadata {
     }
 
     /**
-     * A file that is gone, with another at its path. It stays the same node if others replaced its content, as we do; or if nobody can have
-     * read the old file, who would read on in the other one.
+     * A file that is gone, with another at its path. It stays the same node if others replaced its content, as we do; or if it is of the
+     * same kind, as a node always is to the kernel, and nobody can have read the old file, who would read on in the other one.
      */
     private boolean adopts(Inode inode, FileStatus status) {
+        Attr known = inode.attr();
+        Attr there = reader.read(status, nowNanos());
+        int kind = known == null
+                ? Stat.S_IFREG
+                : known.mode() & Stat.S_IFMT; // of which nothing is known is most likely written
+        boolean unread = kind == (there.mode() & Stat.S_IFMT) && !inode.isRead() && !openUnseen.test(inode);
         boolean adopted = !status.directory()
                 && !inode.isDirectory()
                 && !inode.unlinked()
-                && (!(inode.isRead() || openUnseen.test(inode)) || numberOf(status) == inode.number())
+                && (unread || there.number() == inode.number())
                 && table.adopt(inode, status.id(), cachePolicy.nowNanos());
         if (adopted) {
             invalidator.changed(inode.node()); // also where nothing is known of what it was before

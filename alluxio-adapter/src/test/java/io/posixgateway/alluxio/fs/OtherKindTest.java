@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.FuseFailure;
+import io.posixgateway.alluxio.store.FuseNode;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
@@ -166,6 +167,25 @@ class OtherKindTest {
             fails(Errno.ENOTDIR, () -> volume.mount.rename("/dir/source", "/dir/name"));
             assertThat(volume.cluster.ufs().read("/dir/name")).asString().isEqualTo("of others");
             assertThat(volume.other.status("/dir/source").directory()).isTrue();
+        }
+    }
+
+    /** The kernel takes a node that changes its kind for damaged, for all who have it open. */
+    @ParameterizedTest
+    @EnumSource(MemoryUfs.Kind.class)
+    void chmod_ofFileThatIsALinkNow_isEstale(MemoryUfs.Kind kind) throws StoreException {
+        try (Mounted volume = Mounted.of(kind);
+                MemoryMount second = MemoryMount.of(volume.cluster)) {
+            volume.mount.write("/dir/name", "old");
+            FuseNode file = volume.mount.lookup("/dir/name");
+            second.unlink("/dir/name");
+            FuseNode link = second.requests().symlink(second.lookup("/dir").id(), "name", "elsewhere");
+            fails(Errno.ESTALE, () -> volume.mount.requests().chmod(file.id(), 0600));
+            assertThat(volume.mount
+                            .requests()
+                            .readlink(volume.mount.lookup("/dir/name").id()))
+                    .isEqualTo("elsewhere");
+            assertThat(second.lookup("/dir/name").mode()).isEqualTo(link.mode());
         }
     }
 }
