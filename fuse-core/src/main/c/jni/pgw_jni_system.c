@@ -5,6 +5,7 @@
 #include "pgw_beneath.h"
 #include "pgw_device.h"
 #include "pgw_layout.h"
+#include "pgw_life_lock.h"
 #include "pgw_lock.h"
 #include "pgw_memory.h"
 #include "pgw_mount.h"
@@ -239,6 +240,31 @@ static jint is_locked(JNIEnv *env, jclass owner, jbyteArray path) {
     return pgw_jni_text_get(env, path, &text) ? pgw_lock_is_held(text.bytes) : -ENAMETOOLONG;
 }
 
+static jlong lock_for_life(JNIEnv *env, jclass owner, jbyteArray path) {
+    struct pgw_jni_text text;
+    struct pgw_life_lock *lock = NULL;
+    int error = -ENAMETOOLONG;
+    (void)owner;
+    if (pgw_jni_text_get(env, path, &text)) {
+        error = pgw_life_lock_file(text.bytes, &lock);
+    }
+    return error != 0 ? error : pgw_jni_address(lock);
+}
+
+static jlong lock_opened_for_life(JNIEnv *env, jclass owner, jint fd) {
+    struct pgw_life_lock *lock = NULL;
+    int error = pgw_life_lock_opened(fd, &lock);
+    (void)env;
+    (void)owner;
+    return error != 0 ? error : pgw_jni_address(lock);
+}
+
+static void release_life_lock(JNIEnv *env, jclass owner, jlong lock) {
+    (void)env;
+    (void)owner;
+    pgw_life_lock_release(pgw_jni_pointer(lock));
+}
+
 static jint open_device(JNIEnv *env, jclass owner) {
     (void)env;
     (void)owner;
@@ -434,6 +460,9 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"openBeneath", "([[BLjava/io/FileDescriptor;[J)I", open_beneath},
         {"lockFolder", "([B[J)I", lock_folder},
         {"isLocked", "([B)I", is_locked},
+        {"lockForLife", "([B)J", lock_for_life},
+        {"lockOpenedForLife", "(I)J", lock_opened_for_life},
+        {"releaseLifeLock", "(J)V", release_life_lock},
         {"openBacking", "(ILjava/io/FileDescriptor;)I", open_backing},
         {"closeBacking", "(II)I", close_backing},
         {"mountDirect", "(I[[BI)I", mount_direct},

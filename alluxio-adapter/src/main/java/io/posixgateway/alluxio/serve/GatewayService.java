@@ -106,7 +106,7 @@ public final class GatewayService implements Gateway, AutoCloseable {
         this.takeover = new Takeover(keeper, volumes, background, () -> ending, clock);
         this.control = new ControlServer(addresses.controlSocket(), this, new Directories(source));
         this.addresses = addresses;
-        this.lead = LeaderLock.of(addresses.lead());
+        this.lead = LeaderLock.of(addresses.lead(), clock);
     }
 
     /**
@@ -187,15 +187,36 @@ public final class GatewayService implements Gateway, AutoCloseable {
         StateFolder.checkAbove(addresses.controlSocket());
         control.start();
         if (pages == null) {
-            MetricsPage metrics = metricsPage();
+            openPages(afterAnother);
+        }
+        LOG.info("posix-gateway {} listens at {} and {}", version, addresses.controlSocket(), addresses.http());
+        Supervised.start("connecting", "Connecting to Alluxio", volumes::connectEarly);
+    }
+
+    /** Where a process that was killed, and does not end, has their address, they come later: programs wait for the sessions alone. */
+    private void openPages(boolean afterAnother) throws IOException {
+        MetricsPage metrics = metricsPage();
+        try {
             HttpPages own = afterAnother
                     ? HttpPages.inTurn(addresses.http(), metrics, this::ready, clock)
                     : new HttpPages(addresses.http(), metrics, this::ready, clock);
             pages = own;
             own.start();
+        } catch (IOException e) {
+            if (ending || (takeover.done() && volumes.all().isEmpty() && volumes.refused() == 0)) {
+                throw e;
+            }
+            LOG.error("Metrics and health pages are not available yet: {}; retrying", e.getMessage());
+            Supervised.start("pages", "Opening the HTTP pages", this::openPagesLater);
         }
-        LOG.info("posix-gateway {} listens at {} and {}", version, addresses.controlSocket(), addresses.http());
-        Supervised.start("connecting", "Connecting to Alluxio", volumes::connectEarly);
+    }
+
+    private void openPagesLater() {
+        try {
+            openPages(true);
+        } catch (IOException e) {
+            LOG.error("Metrics and health pages are not available: {}", e.getMessage());
+        }
     }
 
     private synchronized MetricsPage metricsPage() {

@@ -1,31 +1,47 @@
 package io.posixgateway.alluxio.serve;
 
 import io.posixgateway.alluxio.journal.StateFolder;
+import io.posixgateway.fuse.session.LifeLock;
+import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
+import java.io.InterruptedIOException;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Which of several processes serves the sessions of one keeper: the one that holds the lock of a file they share. The kernel
- * lets go of it when its holder ends, however it ends, and wakes the next one in the same moment. One thread at a time.
+ * Which of several processes serves the sessions of one keeper: the one that has the {@link LifeLock} of a file they share. It is free as
+ * soon as its holder ends or is killed, though threads of that one may still be in the kernel: what such a thread could still change
+ * there, the volume's folder, has a lock of its own. Any thread.
  */
 final class LeaderLock implements AutoCloseable {
-    private final FileChannel file;
+    /** Between looks whether it is free: the programs of all volumes wait then. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private LeaderLock(FileChannel file) {
-        this.file = file;
+    private final Path path;
+    private final Clock clock;
+    /** Guarded by this. */
+    private @Nullable LifeLock lock;
+    /** Guarded by this. */
+    private boolean closed;
+
+    private LeaderLock(Path path, Clock clock) {
+        this.path = path;
+        this.clock = clock;
     }
 
     /** @param path made if it is not there, and never removed */
-    static LeaderLock of(Path path) throws IOException {
+    static LeaderLock of(Path path, Clock clock) throws IOException {
         Path folder = path.toAbsolutePath().getParent();
         try {
             if (folder != null) {
                 Files.createDirectories(folder);
             }
-            return new LeaderLock(StateFolder.open(path));
+            StateFolder.open(path).close();
+            return new LeaderLock(path, clock);
         } catch (AccessDeniedException e) { // its message is the path alone
             throw new IOException(
                     "The lock " + path
@@ -35,24 +51,39 @@ final class LeaderLock implements AutoCloseable {
         }
     }
 
-    /** False: another process has it. */
-    boolean tryTake() throws IOException {
-        return file.tryLock() != null;
+    /**
+     * False: another process has it.
+     *
+     * @throws ClosedChannelException it is closed
+     */
+    synchronized boolean tryTake() throws IOException {
+        if (closed) {
+            throw new ClosedChannelException();
+        }
+        if (lock == null) {
+            lock = LifeLock.tryTake(path);
+        }
+        return lock != null;
     }
 
     /** Waits until it is ours; an exception when {@link #close} comes first. */
     void take() throws IOException {
-        file.lock();
+        while (!tryTake()) {
+            try {
+                clock.sleep(LOOK_NANOS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("waiting for the leader lock");
+            }
+        }
     }
 
-    /** Lets go of it. Idempotent. */
+    /** Releases it. Idempotent. */
     @Override
-    public void close() {
-        try {
-            file.close();
-        } catch (IOException e) {
-            org.slf4j.LoggerFactory.getLogger(LeaderLock.class)
-                    .warn("Releasing the leader lock failed: {}", e.toString());
+    public synchronized void close() {
+        closed = true;
+        if (lock != null) {
+            lock.close();
         }
     }
 }

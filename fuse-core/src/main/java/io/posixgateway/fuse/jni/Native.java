@@ -142,6 +142,17 @@ public final class Native {
      */
     public static native int isLocked(byte[] path);
 
+    /**
+     * Takes the lock of a file that can be written, without waiting: one that excludes each other, and that the kernel releases as soon
+     * as this process is killed, whatever its threads wait for ({@code pgw_life_lock.h}). The lock, or -EAGAIN: somebody else has it.
+     */
+    public static native long lockForLife(byte[] path);
+
+    /** The same of an open file, whose descriptor stays the caller's and may be shared. */
+    public static native long lockOpenedForLife(int fd);
+
+    public static native void releaseLifeLock(long lock);
+
     /** Gives the kernel an open file to read by itself; the backing id. */
     public static native int openBacking(int fd, FileDescriptor file);
 
