@@ -168,7 +168,8 @@ public final class KeeperClient implements Takeover.Kept {
                 taken.readOnly(),
                 taken.takes(),
                 device,
-                new KeeperNotifier(this, id, device == null ? "" : device, clock));
+                new KeeperNotifier(this, id, device == null ? "" : device, clock),
+                null);
     }
 
     /** The descriptor of this name, behind the two that always come; -1: the keeper has none of that name. */

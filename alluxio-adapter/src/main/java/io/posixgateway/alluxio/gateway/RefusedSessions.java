@@ -58,13 +58,13 @@ final class RefusedSessions {
      * @param record what is stored with the session
      * @param why in a sentence that says what to do
      */
-    void refuse(String name, byte[] record, SessionOptions options, String why) throws KeeperException, MountException {
+    void refuse(String name, byte[] record, SessionOptions options, String why)
+            throws KeeperException, MountException, ServiceException {
         if (record(name) != null) {
             return;
         }
         end(name); // one whose mount is gone
-        PersistentSession kept = keeper.take(name);
-        SessionStart.refuse(kept);
+        PersistentSession kept = SessionStart.refuse(name, keeper.take(name));
         FuseSession session = FuseSession.serve(RefusingFileSystem.make(), kept, options, clock);
         sessions.put(name, new Refused(name, session, record));
         LOG.error(
@@ -80,9 +80,15 @@ final class RefusedSessions {
      * anew.
      *
      * @param why in a sentence
+     * @throws ServiceException UNAVAILABLE: another process serves it
      */
-    void abort(String name, String why) throws KeeperException {
-        keeper.abort(name);
+    void abort(String name, String why) throws KeeperException, ServiceException {
+        PersistentSession kept = SessionStart.claimed(name, keeper.take(name));
+        try {
+            keeper.abort(name);
+        } finally {
+            kept.close();
+        }
         LOG.error(
                 "Session {} was ended, because its calls cannot even fail with EIO: its programs now get ENOTCONN."
                         + " {}. Mount it again; the CSI driver does so for its volumes",

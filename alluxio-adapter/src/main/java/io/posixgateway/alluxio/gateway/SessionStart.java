@@ -8,20 +8,52 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.SessionNotes;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What comes between taking a session and serving it: whether the volume's folder is the session's, and what an earlier process left there. */
 final class SessionStart {
+    private static final Logger LOG = LoggerFactory.getLogger(SessionStart.class);
+
     private SessionStart() {}
+
+    /**
+     * A session that no other process serves while this one does. Gateways of earlier versions claim none.
+     *
+     * @param kept closed when this throws
+     * @throws ServiceException UNAVAILABLE: another process serves it
+     */
+    static PersistentSession claimed(String name, PersistentSession kept) throws ServiceException {
+        PersistentSession claimed = kept;
+        try {
+            claimed = kept.claimed();
+        } catch (IOException e) {
+            LOG.warn(
+                    "Another gateway could serve session {} at the same time: it cannot be claimed ({})",
+                    name,
+                    e.getMessage());
+        }
+        if (claimed == null) {
+            kept.close();
+            throw new ServiceException(
+                    Kind.UNAVAILABLE,
+                    "another gateway serves volume " + name + " of this keeper; end one of the two gateways");
+        }
+        return claimed;
+    }
 
     /**
      * Makes a file system ready for a session. Waits.
      *
-     * @param kept closed when this throws
-     * @throws ServiceException the folder is not that of this session, which others have served
+     * @param taken closed when this throws
+     * @return the session, which this process alone may serve
+     * @throws ServiceException the folder is not that of this session, which others have served; UNAVAILABLE: another process serves it
      * @throws StoreException Alluxio does not answer
      */
-    static void resume(String name, AlluxioFileSystem files, PersistentSession kept)
+    static PersistentSession resume(String name, AlluxioFileSystem files, PersistentSession taken)
             throws ServiceException, StoreException, MountException {
+        PersistentSession kept = claimed(name, taken);
         boolean resumed = false;
         try (SessionNotes notes = SessionNotes.of(kept)) {
             boolean goesOn = notes.servedBefore();
@@ -29,6 +61,7 @@ final class SessionStart {
             files.resume(goesOn);
             notes.serves();
             resumed = true;
+            return kept;
         } finally {
             if (!resumed) {
                 kept.close();
@@ -36,12 +69,19 @@ final class SessionStart {
         }
     }
 
-    /** @param kept of which each call is to be answered with an error; closed when this throws */
-    static void refuse(PersistentSession kept) throws MountException {
+    /**
+     * Each call is to be answered with an error.
+     *
+     * @param taken closed when this throws
+     * @return the session, which this process alone may serve
+     */
+    static PersistentSession refuse(String name, PersistentSession taken) throws MountException, ServiceException {
+        PersistentSession kept = claimed(name, taken);
         boolean noted = false;
         try (SessionNotes notes = SessionNotes.of(kept)) {
             notes.refuses();
             noted = true;
+            return kept;
         } finally {
             if (!noted) {
                 kept.close();

@@ -433,8 +433,7 @@ public final class Volumes implements Takeover.Server {
         before.run();
         PersistentSession kept = keeper.take(name);
         refused.end(name);
-        SessionStart.resume(name, files, kept);
-        return kept;
+        return SessionStart.resume(name, files, kept);
     }
 
     /** The first call makes the connection; better now than when somebody waits for it. */

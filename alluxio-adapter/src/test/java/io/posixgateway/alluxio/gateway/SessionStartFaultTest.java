@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -96,8 +97,7 @@ class SessionStartFaultTest {
     private void serve(Path state) throws Exception {
         AlluxioFileSystem files = open(state);
         try {
-            PersistentSession kept = keeper.take(NAME);
-            SessionStart.resume(NAME, files, kept);
+            PersistentSession kept = SessionStart.resume(NAME, files, keeper.take(NAME));
             try (FuseSession session = FuseSession.serve(files, kept, options(), Clock.system())) {
                 assertThat(session.ended()).isFalse();
                 files.leaveToNext();
@@ -106,6 +106,34 @@ class SessionStartFaultTest {
             files.leaveToNext();
             files.close();
         }
+    }
+
+    private void isServedElsewhere(ThrowingCallable step) {
+        assertThatThrownBy(step)
+                .isInstanceOfSatisfying(
+                        ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.UNAVAILABLE))
+                .hasMessageContaining("another gateway serves volume " + NAME);
+    }
+
+    /** Started with another spool, it does not see the lock of the one that serves. */
+    @Test
+    void aSecondGateway_neitherServesNorRefusesNorEndsASession_thatOneServes() throws Exception {
+        Path state = folder.resolve("state");
+        RefusedSessions refused = new RefusedSessions(keeper, Clock.system());
+        AlluxioFileSystem files = open(state);
+        PersistentSession kept = SessionStart.resume(NAME, files, keeper.take(NAME));
+        try (FuseSession session = FuseSession.serve(files, kept, options(), Clock.system())) {
+            isServedElsewhere(() -> serve(folder.resolve("other")));
+            isServedElsewhere(() -> refused.refuse(NAME, new byte[0], options(), "A test says so"));
+            isServedElsewhere(() -> refused.abort(NAME, "A test says so"));
+            assertThat(mountPoint).isEmptyDirectory();
+            assertThat(session.ended()).isFalse();
+            files.leaveToNext();
+        }
+        refused.refuse(NAME, new byte[0], options(), "A test says so");
+        isServedElsewhere(() -> serve(state));
+        refused.endAll();
+        serve(state);
     }
 
     private void isRefused(Path state) {

@@ -10,7 +10,7 @@ final class PersistentConnection implements Connection {
     private final PersistentSession kept;
 
     /**
-     * Takes the session's connection, memory and lock.
+     * Takes the session's connection, memory, lock and claim.
      *
      * @param memory of kept, mapped
      */
@@ -20,7 +20,7 @@ final class PersistentConnection implements Connection {
         this.memory = memory;
     }
 
-    /** What was taken; connection, memory and lock are open until {@link #close}. */
+    /** What was taken; connection, memory, lock and claim are open until {@link #close}. */
     PersistentSession kept() {
         return kept;
     }
@@ -52,5 +52,6 @@ final class PersistentConnection implements Connection {
         if (kept.lockFd() >= 0) {
             Native.close(kept.lockFd());
         }
+        kept.closeClaim();
     }
 }

@@ -1,6 +1,7 @@
 package io.posixgateway.fuse.session;
 
 import io.posixgateway.fuse.jni.Native;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param takes how often it was taken before
  * @param device "major:minor" of the mount; null: the keeper does not tell
  * @param notifications writes those that may wait in the kernel; null: the process that serves does it itself
+ * @param claim keeps every other process from it while this one serves; null: none was made
  */
 public record PersistentSession(
         int fuseFd,
@@ -27,13 +29,35 @@ public record PersistentSession(
         boolean readOnly,
         int takes,
         @Nullable String device,
-        @Nullable NotificationProxy notifications) {
-    /** Closes the descriptors; for whoever will not serve. */
+        @Nullable NotificationProxy notifications,
+        @Nullable LifeLock claim) {
+    /**
+     * The same, which no other process claims while this one has it and can do anything. One that was killed has it no more, whatever
+     * its threads wait for. Null: another one has it, or a session of this process.
+     *
+     * @throws IOException it cannot be claimed here
+     */
+    public @Nullable PersistentSession claimed() throws IOException {
+        LifeLock taken = LifeLock.tryTake(memoryFd);
+        return taken == null
+                ? null
+                : new PersistentSession(
+                        fuseFd, cloneFd, lockFd, memoryFd, target, readOnly, takes, device, notifications, taken);
+    }
+
+    /** Closes the descriptors, and gives up the claim; for whoever will not serve. */
     public void close() {
+        closeClaim();
         for (int fd : new int[] {fuseFd, cloneFd, memoryFd, lockFd}) {
             if (fd >= 0) {
                 Native.close(fd);
             }
+        }
+    }
+
+    void closeClaim() {
+        if (claim != null) {
+            claim.close();
         }
     }
 }

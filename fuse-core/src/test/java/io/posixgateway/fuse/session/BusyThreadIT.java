@@ -96,6 +96,7 @@ class BusyThreadIT {
                     false,
                     0,
                     mounted.device(),
+                    null,
                     null);
             FuseSession session = FuseSession.serve(new HungDisk(), kept, Sessions.options(choice), clock);
             endBusySession(session, mountPoint, others, false);

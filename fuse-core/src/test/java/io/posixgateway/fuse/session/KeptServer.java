@@ -20,6 +20,7 @@ final class KeptServer {
                 false,
                 Integer.parseInt(args[3]),
                 null,
+                null,
                 null);
         FolderFileSystem files = new FolderFileSystem(Path.of(args[4]));
         TransportChoice transport = TransportChoice.valueOf(args[5].toUpperCase(Locale.ROOT));

@@ -75,7 +75,7 @@ class MountQuestionsIT {
 
     @Test
     void aPersistentSessionIsNotServedByLibfuse() {
-        PersistentSession kept = new PersistentSession(-1, -1, -1, -1, "/somewhere", false, 0, null, null);
+        PersistentSession kept = new PersistentSession(-1, -1, -1, -1, "/somewhere", false, 0, null, null, null);
         assertThatThrownBy(
                         () -> FuseSession.serve(new TinyFileSystem(), kept, Sessions.options(TransportChoice.LIBFUSE)))
                 .isInstanceOf(MountException.class)
