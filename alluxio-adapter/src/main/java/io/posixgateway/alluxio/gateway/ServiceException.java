@@ -21,7 +21,9 @@ public final class ServiceException extends Exception {
         /** Not possible in the present state. */
         PRECONDITION,
         /** Another call for the same volume is under way; try again. */
-        ABORTED
+        ABORTED,
+        /** The process that served the volume was killed, and the kernel does not end it; try again. */
+        ENDING
     }
 
     private final Kind kind;

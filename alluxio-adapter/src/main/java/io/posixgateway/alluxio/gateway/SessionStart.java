@@ -8,6 +8,7 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.SessionNotes;
+import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +42,32 @@ final class SessionStart {
                     "another gateway serves volume " + name + " of this keeper; end one of the two gateways");
         }
         return claimed;
+    }
+
+    /**
+     * Why a session cannot be served, where that is for the folder, which another process has: ENDING if none claims the session, so that
+     * the other one was killed and waits in the kernel. A thread of it may still write into the folder then, whatever it waits for.
+     *
+     * @param failure to open the folder, or another one, which is returned
+     */
+    static ServiceException whyHeld(String name, KeeperClient keeper, ServiceException failure) {
+        if (!(failure.getCause() instanceof StoreException cause) || cause.errno() != Errno.EBUSY) {
+            return failure;
+        }
+        try {
+            PersistentSession kept = claimed(name, keeper.take(name));
+            kept.close();
+            return kept.claim() == null
+                    ? failure
+                    : new ServiceException(
+                            Kind.ENDING,
+                            "the gateway that served it was killed, but waits in the kernel, such as for a disk or a server that"
+                                    + " does not respond, and can still write into the volume's folder: make that respond,"
+                                    + " or restart the node (" + failure.getMessage() + ")",
+                            failure);
+        } catch (KeeperException | ServiceException served) {
+            return failure;
+        }
     }
 
     /**

@@ -2,7 +2,6 @@ package io.posixgateway.alluxio.gateway;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.posixgateway.alluxio.control.proto.AttachRequest;
-import io.posixgateway.alluxio.gateway.ServiceException.Kind;
 import io.posixgateway.fuse.time.Clock;
 import io.posixgateway.fuse.time.Supervised;
 import java.util.HashMap;
@@ -30,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *   tried ─► served
  *    ▲  └──► not yet (Alluxio, the keeper or an earlier process is in the way) ─► tried
  *    └─────► refused (this version, the options or Alluxio say no) ─► tried, for {@link #REFUSED_NANOS} ─► its calls answer EIO
- *                      and where that is not possible either, for as long again ─► its connection is aborted: ENOTCONN
+ *    ▲                 and where that is not possible either, for as long again ─► its connection is aborted: ENOTCONN
+ *    └─ its calls answer EIO ◄─ tried, for as long ◄─ the earlier process was killed, and the kernel does not end it
  * </pre>
  *
  * <p>{@link #done} may be asked by any thread.
@@ -156,7 +156,13 @@ public final class Takeover implements Runnable {
         NOT_YET,
         /** It may be so for good. */
         REFUSED,
-        SURPRISE
+        /** The same, but it is tried for good: the earlier process may end. */
+        ENDING,
+        SURPRISE;
+
+        boolean isRefusal() {
+            return this == REFUSED || this == ENDING || this == SURPRISE;
+        }
     }
 
     /** The tries to serve one session, one after the other. On the thread of {@link #run}. */
@@ -203,7 +209,7 @@ public final class Takeover implements Runnable {
 
         private void note(Outcome outcome) {
             boolean again = refused;
-            refused = outcome == Outcome.REFUSED || outcome == Outcome.SURPRISE;
+            refused = outcome.isRefusal();
             if (refused && !again) {
                 refusedNanos = clock.nanos();
             }
@@ -216,14 +222,14 @@ public final class Takeover implements Runnable {
         /** One last try; then its programs are told, in whichever way is left. */
         private Outcome refuse() {
             Outcome outcome = resume();
-            if (outcome != Outcome.REFUSED && outcome != Outcome.SURPRISE) {
+            if (!outcome.isRefusal()) {
                 return outcome;
             }
             String why = reasons.getOrDefault(id, "See the log");
             boolean told = told("answered", () -> volumes.refuse(id, why))
                     || (clock.nanos() - refusedNanos >= 2 * REFUSED_NANOS
                             && told("ended", () -> volumes.abort(id, why)));
-            return told ? Outcome.DONE : outcome;
+            return told && outcome != Outcome.ENDING ? Outcome.DONE : outcome;
         }
 
         private boolean told(String how, Telling telling) {
@@ -315,7 +321,11 @@ public final class Takeover implements Runnable {
             return notYet(id, String.valueOf(e.getMessage()));
         } catch (ServiceException e) {
             Outcome outcome = notYet(id, String.valueOf(e.getMessage()));
-            return e.kind() == Kind.UNAVAILABLE || e.kind() == Kind.ABORTED ? outcome : Outcome.REFUSED;
+            return switch (e.kind()) {
+                case UNAVAILABLE, ABORTED -> outcome;
+                case ENDING -> Outcome.ENDING;
+                default -> Outcome.REFUSED;
+            };
         } catch (RuntimeException | Error e) {
             reasons.put(id, "It failed unexpectedly: " + e);
             if (complained.add(id + ' ' + e.getClass().getName())) {

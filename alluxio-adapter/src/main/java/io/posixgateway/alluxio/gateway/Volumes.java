@@ -183,9 +183,13 @@ public final class Volumes implements Takeover.Server {
             if (there != null) {
                 return there;
             }
-            ServedVolume volume = serve(request, target, true, () -> {});
-            volume.takenOver(began);
-            return volume;
+            try {
+                ServedVolume volume = serve(request, target, true, () -> {});
+                volume.takenOver(began);
+                return volume;
+            } catch (ServiceException e) {
+                throw SessionStart.whyHeld(request.getVolume(), keeper, e);
+            }
         });
     }
 

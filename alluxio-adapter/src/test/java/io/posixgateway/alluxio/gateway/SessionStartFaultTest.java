@@ -17,11 +17,13 @@ import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.SessionNotes;
 import io.posixgateway.fuse.session.SessionOptions;
+import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -134,6 +136,23 @@ class SessionStartFaultTest {
         isServedElsewhere(() -> serve(state));
         refused.endAll();
         serve(state);
+    }
+
+    @Test
+    void aFolderThatIsHeld_isThatOfAProcessThatIsEnding_whereNobodyClaimsTheSession() throws Exception {
+        ServiceException held = FileSystemFactory.failure(new StoreException(Errno.EBUSY, "a test says so", null));
+        assertThat(SessionStart.whyHeld(NAME, keeper, held))
+                .isInstanceOfSatisfying(
+                        ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.ENDING))
+                .hasMessageContaining("restart the node (a test says so");
+        PersistentSession claimed = SessionStart.claimed(NAME, keeper.take(NAME));
+        try {
+            assertThat(SessionStart.whyHeld(NAME, keeper, held)).isSameAs(held);
+        } finally {
+            claimed.close();
+        }
+        ServiceException other = FileSystemFactory.failure(new StoreException(Errno.EIO, "a test says so", null));
+        assertThat(SessionStart.whyHeld(NAME, keeper, other)).isSameAs(other);
     }
 
     private void isRefused(Path state) {

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
@@ -167,6 +168,32 @@ class TakeoverTest {
         secondsPass(clock, "it is refused", takeover::done);
         assertThat(refused).containsExactly(Map.entry("x", "this option is not known"));
         assertThat(aborted).isEmpty();
+    }
+
+    /** Its folder is that process's until then. */
+    @Test
+    void a_session_whose_gateway_does_not_end_answers_EIO_until_it_has_ended() throws Exception {
+        ManualClock clock = new ManualClock();
+        AtomicBoolean ended = new AtomicBoolean();
+        Takeover takeover = start(
+                clock,
+                (id, attempt) -> {
+                    if (!ended.get()) {
+                        throw refusal(ServiceException.Kind.ENDING);
+                    }
+                },
+                "x");
+        secondsPass(clock, "it is refused", () -> !refused.isEmpty());
+        int triesUntilRefused = requireNonNull(tries.get("x")).get();
+        secondsPass(
+                clock,
+                "it is tried all the same",
+                () -> requireNonNull(tries.get("x")).get() > triesUntilRefused + 2);
+        assertThat(takeover.done()).isFalse();
+        assertThat(aborted).isEmpty();
+        ended.set(true);
+        secondsPass(clock, "it is served", takeover::done);
+        assertThat(served).containsExactly("x");
     }
 
     /** Such as one of whose memory this version understands nothing: a call that nobody answers could not even be killed. */
