@@ -730,7 +730,9 @@ type WarmupRequest struct {
 	Path   string                 `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
 	Data   bool                   `protobuf:"varint,3,opt,name=data,proto3" json:"data,omitempty"`
 	// Change nothing: tell how much is warm already.
-	Check         bool `protobuf:"varint,4,opt,name=check,proto3" json:"check,omitempty"`
+	Check bool `protobuf:"varint,4,opt,name=check,proto3" json:"check,omitempty"`
+	// Bring the data into this node's cache, not into Alluxio's workers.
+	Node          bool `protobuf:"varint,5,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -793,17 +795,26 @@ func (x *WarmupRequest) GetCheck() bool {
 	return false
 }
 
+func (x *WarmupRequest) GetNode() bool {
+	if x != nil {
+		return x.Node
+	}
+	return false
+}
+
 type WarmupProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Files and directories whose metadata was read.
 	Entries int64 `protobuf:"varint,1,opt,name=entries,proto3" json:"entries,omitempty"`
-	// Data that is in Alluxio's workers, of total_bytes; counted while the metadata is read, then told by the load.
+	// Data that is where it is to be brought, of total_bytes; counted while the metadata is read, then while it is brought.
 	Bytes      int64 `protobuf:"varint,2,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	Failed     int64 `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
 	Done       bool  `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
 	TotalBytes int64 `protobuf:"varint,5,opt,name=total_bytes,json=totalBytes,proto3" json:"total_bytes,omitempty"`
 	// What goes on, in a few words.
-	Step          string `protobuf:"bytes,6,opt,name=step,proto3" json:"step,omitempty"`
+	Step string `protobuf:"bytes,6,opt,name=step,proto3" json:"step,omitempty"`
+	// Data that this node's cache has no room for.
+	NoRoomBytes   int64 `protobuf:"varint,7,opt,name=no_room_bytes,json=noRoomBytes,proto3" json:"no_room_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -878,6 +889,13 @@ func (x *WarmupProgress) GetStep() string {
 		return x.Step
 	}
 	return ""
+}
+
+func (x *WarmupProgress) GetNoRoomBytes() int64 {
+	if x != nil {
+		return x.NoRoomBytes
+	}
+	return 0
 }
 
 type PathInfoRequest struct {
@@ -2469,12 +2487,13 @@ const file_control_proto_rawDesc = "" +
 	"\x0favailable_bytes\x18\x03 \x01(\x03R\x0eavailableBytes\x12\x18\n" +
 	"\ahealthy\x18\x04 \x01(\bR\ahealthy\x12\x1c\n" +
 	"\tcondition\x18\x05 \x01(\tR\tcondition\x12\x15\n" +
-	"\x06age_ms\x18\x06 \x01(\x03R\x05ageMs\"e\n" +
+	"\x06age_ms\x18\x06 \x01(\x03R\x05ageMs\"y\n" +
 	"\rWarmupRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x12\n" +
 	"\x04data\x18\x03 \x01(\bR\x04data\x12\x14\n" +
-	"\x05check\x18\x04 \x01(\bR\x05check\"\xa1\x01\n" +
+	"\x05check\x18\x04 \x01(\bR\x05check\x12\x12\n" +
+	"\x04node\x18\x05 \x01(\bR\x04node\"\xc5\x01\n" +
 	"\x0eWarmupProgress\x12\x18\n" +
 	"\aentries\x18\x01 \x01(\x03R\aentries\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x16\n" +
@@ -2482,7 +2501,8 @@ const file_control_proto_rawDesc = "" +
 	"\x04done\x18\x04 \x01(\bR\x04done\x12\x1f\n" +
 	"\vtotal_bytes\x18\x05 \x01(\x03R\n" +
 	"totalBytes\x12\x12\n" +
-	"\x04step\x18\x06 \x01(\tR\x04step\"=\n" +
+	"\x04step\x18\x06 \x01(\tR\x04step\x12\"\n" +
+	"\rno_room_bytes\x18\a \x01(\x03R\vnoRoomBytes\"=\n" +
 	"\x0fPathInfoRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\"\xbf\b\n" +

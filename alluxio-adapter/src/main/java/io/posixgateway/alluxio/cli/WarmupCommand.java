@@ -17,15 +17,20 @@ import picocli.CommandLine.Spec;
 /** Warms a path up before a job needs it. */
 @Command(
         name = "warmup",
-        description = "Loads metadata of a path into the gateway's cache and its data into Alluxio's workers.",
+        description =
+                "Loads metadata of a path into the gateway's cache and its data into Alluxio's workers, or this node.",
         footer = {
             "",
             "Data is loaded by Alluxio's own load job or, where the master has none, by reading it once.",
+            "With --to node the data is in the node's data cache (cache_dir), or in block files of a worker here. Other",
+            "data makes room for it, up to cache_dir_size.",
             "Ctrl-C stops it and Alluxio's load job; what was loaded stays, and the same command continues from there.",
-            "Exit code: 0 if everything is warm, 1 if something failed or (--check) is not warm, 130 after Ctrl-C.",
+            "Exit code: 0 if everything is warm; 1 if something failed, has no room or (--check) is not warm;",
+            "130 after Ctrl-C.",
             "",
             "Examples:",
             "  posix-gateway warmup /mnt/data/train",
+            "  posix-gateway warmup --to node /mnt/data/train",
             "  posix-gateway warmup --check /mnt/data/train",
             "  posix-gateway warmup --metadata-only /mnt/data"
         })
@@ -42,6 +47,23 @@ final class WarmupCommand implements Callable<Integer> {
 
     @Option(names = "--metadata-only", description = "Load metadata only, no data.")
     private boolean metadataOnly;
+
+    @Option(
+            names = "--to",
+            paramLabel = "workers|node",
+            description = "Where data is loaded: into Alluxio's workers, which is the default, or onto this node.")
+    private Place to = Place.WORKERS;
+
+    private enum Place {
+        WORKERS("in Alluxio"),
+        NODE("on this node");
+
+        private final String text;
+
+        Place(String text) {
+            this.text = text;
+        }
+    }
 
     @Mixin
     private Target target = new Target();
@@ -68,6 +90,7 @@ final class WarmupCommand implements Callable<Integer> {
                 .setPath(found.path())
                 .setData(!metadataOnly)
                 .setCheck(check)
+                .setNode(to == Place.NODE)
                 .build();
         int nextLine = 0;
         Iterator<WarmupProgress> progress = found.client().streams().warmup(request);
@@ -83,8 +106,12 @@ final class WarmupCommand implements Callable<Integer> {
         }
         out.println((terminal ? "\r" : "") + line(last) + (terminal ? "\u001b[K" : ""));
         out.flush();
+        return exitCode();
+    }
+
+    private int exitCode() {
         boolean cold = check && last.getBytes() < last.getTotalBytes();
-        return last.getFailed() > 0 || cold ? 1 : 0;
+        return last.getFailed() > 0 || last.getNoRoomBytes() > 0 || cold ? 1 : 0;
     }
 
     /** Does it tell how much data is there? */
@@ -104,8 +131,11 @@ final class WarmupCommand implements Callable<Integer> {
             int percent = percent(progress);
             int filled = percent * BAR / 100;
             String bar = "[" + "#".repeat(filled) + "-".repeat(BAR - filled) + "] ";
-            text = (terminal ? bar : "") + percent + "% of " + NumberFormats.size((double) total) + " in Alluxio, "
+            text = (terminal ? bar : "") + percent + "% of " + NumberFormats.size((double) total) + " " + to.text + ", "
                     + progress.getEntries() + " entries";
+        }
+        if (progress.getNoRoomBytes() > 0) {
+            text += ", no room for " + NumberFormats.size((double) progress.getNoRoomBytes());
         }
         return progress.getFailed() == 0 ? text : text + ", " + progress.getFailed() + " failed";
     }

@@ -48,6 +48,7 @@ import io.posixgateway.alluxio.gateway.ServedVolume;
 import io.posixgateway.alluxio.gateway.ServiceException;
 import io.posixgateway.alluxio.gateway.SupportBundle;
 import io.posixgateway.alluxio.gateway.VolumeStats;
+import io.posixgateway.alluxio.gateway.Warmup;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
@@ -160,10 +161,11 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
         WarmupCount count = new WarmupCount((ServerCallStreamObserver<WarmupProgress>) observer);
         start(Kind.WARMUP, observer, () -> {
             ServedVolume volume = service.named(request.getVolume());
+            Warmup.Data data = request.getNode() ? Warmup.Data.NODE : Warmup.Data.WORKERS;
             if (request.getCheck()) {
-                volume.checkWarm(request.getPath(), count);
+                volume.checkWarm(request.getPath(), data, count);
             } else {
-                volume.warm(request.getPath(), request.getData(), count);
+                volume.warm(request.getPath(), request.getData() ? data : Warmup.Data.NOWHERE, count);
             }
             return count.last();
         });

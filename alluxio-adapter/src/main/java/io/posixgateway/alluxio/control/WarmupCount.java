@@ -37,6 +37,11 @@ final class WarmupCount implements Warmup.Progress {
         return tell();
     }
 
+    @Override
+    public void lacksRoom(long bytes) {
+        now.setNoRoomBytes(now.getNoRoomBytes() + bytes);
+    }
+
     private boolean tell() {
         if (observer.isReady()) {
             observer.onNext(now.build());

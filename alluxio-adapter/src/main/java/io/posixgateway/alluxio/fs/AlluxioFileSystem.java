@@ -486,6 +486,11 @@ public final class AlluxioFileSystem implements FileSystem {
         return new PathInspector(volume).of(path);
     }
 
+    /** To bring files to this node; null: the mount has no data cache. */
+    public @Nullable NodeWarmup nodeWarmup() {
+        return NodeWarmup.of(volume);
+    }
+
     /** The block files of a file, if programs may read them without us. Never waits. */
     public BlockSet blockSet(long node) {
         return new BypassResolver(volume).of(node);

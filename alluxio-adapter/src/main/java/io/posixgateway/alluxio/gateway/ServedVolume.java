@@ -211,14 +211,14 @@ public final class ServedVolume {
         }
     }
 
-    /** Reads metadata of everything at and below the path and, if wanted, has Alluxio load the data; as long as that takes. */
-    public void warm(String path, boolean data, Warmup.Progress progress) throws ServiceException {
+    /** Reads metadata of everything at and below the path, and brings the data; as long as that takes. */
+    public void warm(String path, Warmup.Data data, Warmup.Progress progress) throws ServiceException {
         warmup(progress).run(path, data);
     }
 
-    /** Counts what of the path is in Alluxio already. */
-    public void checkWarm(String path, Warmup.Progress progress) throws ServiceException {
-        warmup(progress).check(path);
+    /** Counts what of the path is there already. */
+    public void checkWarm(String path, Warmup.Data data, Warmup.Progress progress) throws ServiceException {
+        warmup(progress).check(path, data);
     }
 
     /**
@@ -250,6 +250,7 @@ public final class ServedVolume {
 
     private Warmup warmup(Warmup.Progress progress) {
         String root = files.names().storedPath(request.getAlluxioPath());
-        return new Warmup(new FileTree(files, files.names()), files.store(), root, progress, clock());
+        return new Warmup(
+                new FileTree(files, files.names()), files.store(), root, progress, clock(), files::nodeWarmup);
     }
 }

@@ -13,7 +13,7 @@ public record CacheKey(Tenant tenant, long fileId, long lengthBytes, long versio
     public static final int PIECE_BYTES = 4 << 20;
 
     /** How many pieces the file has. */
-    int pieces() {
+    public int pieces() {
         return (int) ((lengthBytes + PIECE_BYTES - 1) / PIECE_BYTES);
     }
 
@@ -22,7 +22,7 @@ public record CacheKey(Tenant tenant, long fileId, long lengthBytes, long versio
         return lengthBytes > 0 && lengthBytes / PIECE_BYTES < Integer.MAX_VALUE;
     }
 
-    int bytesOf(int piece) {
+    public int bytesOf(int piece) {
         return (int) Math.min(PIECE_BYTES, lengthBytes - (long) piece * PIECE_BYTES);
     }
 

@@ -160,7 +160,26 @@ public final class CacheVolume implements AutoCloseable {
         return key != null && IntStream.range(0, key.pieces()).allMatch(index -> cache().has(key, index));
     }
 
-    private @Nullable CacheKey key(long fileId, long lengthBytes, long version, boolean mayWait) {
+    /** To fill the cache with. */
+    public CacheFill fill() {
+        return new CacheFill(this);
+    }
+
+    boolean later(Runnable work) {
+        return folder.later(work);
+    }
+
+    Clock clock() {
+        return clock;
+    }
+
+    /** Is a piece here? Never waits. */
+    public boolean has(CacheKey file, int index) {
+        return cache().has(file, index);
+    }
+
+    /** As {@link #open}. */
+    public @Nullable CacheKey key(long fileId, long lengthBytes, long version, boolean mayWait) {
         if (!folder.isReady(mayWait)) {
             return null;
         }

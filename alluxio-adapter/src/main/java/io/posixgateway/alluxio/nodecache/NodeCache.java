@@ -176,9 +176,14 @@ final class NodeCache {
         }
     }
 
-    /** As {@link PieceWriter#keep}. */
+    /** As {@link PieceWriter#keep}, of what was read. */
     void keep(CacheKey file, int index, List<ByteBuffer> content) {
-        writer.keep(file, index, content);
+        writer.keep(file, index, content, false);
+    }
+
+    /** As {@link PieceWriter#keep}, of what somebody asked to have here. */
+    void keepWanted(CacheKey file, int index, List<ByteBuffer> content) {
+        writer.keep(file, index, content, true);
     }
 
     int size() {

@@ -31,12 +31,13 @@ final class PieceTable {
         pieces.clear();
     }
 
-    synchronized void enter(Piece piece) {
+    /** @param wanted see {@link S3Fifo#add} */
+    synchronized void enter(Piece piece, boolean wanted) {
         Piece other = pieces.put(piece, piece);
         if (other != null) {
             order.remove(other);
         }
-        order.add(piece, limitBytes);
+        order.add(piece, limitBytes, wanted);
     }
 
     /** False: it is not there, or another one is in its place. */

@@ -82,7 +82,7 @@ final class PieceWriter {
     private final class Loader implements CacheIndex.Visitor {
         @Override
         public void added(Piece piece) {
-            table.enter(piece);
+            table.enter(piece, false);
         }
 
         @Override
@@ -133,8 +133,9 @@ final class PieceWriter {
      * Keeps a piece, if there is room or room can be made. Waits for the disk.
      *
      * @param content all of it, each buffer from its beginning to its limit; unchanged
+     * @param wanted see {@link S3Fifo#add}
      */
-    void keep(CacheKey file, int pieceIndex, List<ByteBuffer> content) {
+    void keep(CacheKey file, int pieceIndex, List<ByteBuffer> content, boolean wanted) {
         CRC32C crc = new CRC32C();
         content.forEach(part -> crc.update(part.duplicate()));
         Piece piece = new Piece(file, pieceIndex, (int) crc.getValue(), true);
@@ -147,6 +148,7 @@ final class PieceWriter {
                     return;
                 }
                 write(piece, content);
+                table.enter(piece, wanted);
                 outage.succeeded();
             } catch (IOException e) {
                 outage.failed(e);
@@ -171,7 +173,6 @@ final class PieceWriter {
                 deleteQuietly(temporary);
             }
         }
-        table.enter(piece);
     }
 
     private void deleteQuietly(String temporary) {

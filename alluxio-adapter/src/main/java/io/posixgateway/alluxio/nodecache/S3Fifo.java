@@ -53,10 +53,14 @@ final class S3Fifo {
         piece.readAt = now;
     }
 
-    /** Enters a piece, for which there is room. */
-    void add(Piece piece, long limitBytes) {
+    /**
+     * Enters a piece, for which there is room.
+     *
+     * @param wanted somebody asked to have it here, before it is read: it enters main
+     */
+    void add(Piece piece, long limitBytes, boolean wanted) {
         piece.readAt = ++now;
-        if (hasRoom(piece, limitBytes) || (isGhost(piece) && replaces())) {
+        if (wanted || hasRoom(piece, limitBytes) || (isGhost(piece) && replaces())) {
             main.addLast(piece);
         } else {
             small.addLast(piece);

@@ -75,6 +75,16 @@ public final class FileReaders implements AutoCloseable, FileReader.Counters {
         return new FileReader(blocks, new Sharing(extent, finder), cache, extent, this);
     }
 
+    /** The same, but that what it reads does not enter the data cache. */
+    FileReader uncached(Extent extent, PathFinder finder) {
+        return new FileReader(blocks, new Sharing(extent, finder), null, extent, this);
+    }
+
+    /** To bring files to this node; null: there is no data cache. */
+    public @Nullable NodeFill fill() {
+        return cache == null ? null : new NodeFill(this, cache);
+    }
+
     /** The way of one handle to the streams of its file, which all handles share. */
     private final class Sharing implements FileReader.Remotes {
         private final Extent extent;

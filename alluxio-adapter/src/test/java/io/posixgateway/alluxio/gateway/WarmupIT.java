@@ -116,7 +116,7 @@ class WarmupIT {
                 return told.size() < patience;
             }
         };
-        new Warmup(tree, refusing(), own.path(), progress, Clock.system()).run(path, true);
+        new Warmup(tree, refusing(), own.path(), progress, Clock.system(), () -> null).run(path, Warmup.Data.WORKERS);
     }
 
     private LoadState last() {

@@ -39,7 +39,7 @@ class S3FifoTest {
             victims.forEach(victim -> there.remove((int) victim.file.fileId()));
             Piece made = new Piece(new CacheKey(TENANT, file, CacheKey.PIECE_BYTES, 0), 0, 0, true);
             there.put(file, made);
-            order.add(made, limitBytes);
+            order.add(made, limitBytes, false);
             mostBytes = Math.max(mostBytes, order.bytes());
             return false;
         }

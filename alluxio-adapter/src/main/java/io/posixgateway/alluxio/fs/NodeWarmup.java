@@ -1,0 +1,68 @@
+package io.posixgateway.alluxio.fs;
+
+import io.posixgateway.alluxio.meta.Attr;
+import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.read.NodeFill;
+import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.fuse.spi.Errno;
+import org.jspecify.annotations.Nullable;
+
+/** Brings the content of files to this node, by their paths below the mount's root; see {@link NodeFill}. One thread; waits for Alluxio. */
+public final class NodeWarmup implements AutoCloseable {
+    private final VolumeContext volume;
+    private final NodeFill fill;
+
+    private NodeWarmup(VolumeContext volume, NodeFill fill) {
+        this.volume = volume;
+        this.fill = fill;
+    }
+
+    /** Null: the mount has no data cache. */
+    static @Nullable NodeWarmup of(VolumeContext volume) {
+        NodeFill fill = volume.readers.fill();
+        return fill == null ? null : new NodeWarmup(volume, fill);
+    }
+
+    /** As {@link NodeFill#bring}. What was written here and is not uploaded yet is here. */
+    public boolean bring(String path, NodeFill.Progress progress) throws StoreException {
+        Inode inode = at(path);
+        Attr attr = volume.metadata.attr(inode);
+        if (volume.dirtyFiles.has(inode)) {
+            return progress.piece(attr.lengthBytes(), true);
+        }
+        if (!attr.complete()) {
+            throw new StoreException(Errno.EBUSY, path + ": another client is writing it", null);
+        }
+        if (volume.readers.wantsToLearn()) {
+            volume.learnBlocks(inode);
+        }
+        return fill.bring(FileOperations.extent(attr), () -> volume.metadata.pathOf(inode), progress);
+    }
+
+    /** How much of a file is here. */
+    public long bytesHere(String path) throws StoreException {
+        Inode inode = at(path);
+        Attr attr = volume.metadata.attr(inode);
+        return volume.dirtyFiles.has(inode) ? attr.lengthBytes() : fill.bytesHere(FileOperations.extent(attr));
+    }
+
+    private Inode at(String path) throws StoreException {
+        Inode found = volume.metadata
+                .locations()
+                .walk(
+                        path,
+                        (directory, part, last) -> volume.metadata.child(
+                                directory, volume.table.names(directory).shown(part)))
+                .found();
+        if (found == null) {
+            throw new StoreException(Errno.ENOENT, path + " is gone", null);
+        }
+        return found;
+    }
+
+    /** What was brought may be evicted from here on. */
+    @Override
+    public void close() {
+        fill.close();
+    }
+}
