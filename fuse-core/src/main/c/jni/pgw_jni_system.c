@@ -173,6 +173,13 @@ static jint prefetch(JNIEnv *env, jclass owner, jobject descriptor, jlong offset
     return fd < 0 ? -EBADF : -posix_fadvise(fd, offset, bytes, POSIX_FADV_WILLNEED);
 }
 
+static jint discard_pages(JNIEnv *env, jclass owner, jobject descriptor, jlong offset,
+                          jlong bytes) {
+    int fd = descriptor_number(env, descriptor);
+    (void)owner;
+    return fd < 0 ? -EBADF : -posix_fadvise(fd, offset, bytes, POSIX_FADV_DONTNEED);
+}
+
 /* Gives a java.io.FileDescriptor that is closed this number; false: a Java exception is pending. */
 static bool set_descriptor(JNIEnv *env, jobject descriptor, int fd) {
     jclass type = (*env)->GetObjectClass(env, descriptor);
@@ -457,6 +464,7 @@ bool pgw_jni_system_load(JNIEnv *env) {
         {"residentBegin", "(Ljava/io/FileDescriptor;)I", resident_begin},
         {"residentRead", "(Ljava/io/FileDescriptor;Ljava/nio/ByteBuffer;IIJ)I", resident_read},
         {"prefetch", "(Ljava/io/FileDescriptor;JJ)I", prefetch},
+        {"discardPages", "(Ljava/io/FileDescriptor;JJ)I", discard_pages},
         {"openBeneath", "([[BLjava/io/FileDescriptor;[J)I", open_beneath},
         {"lockFolder", "([B[J)I", lock_folder},
         {"isLocked", "([B)I", is_locked},

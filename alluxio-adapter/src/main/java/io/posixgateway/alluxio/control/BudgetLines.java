@@ -2,6 +2,8 @@ package io.posixgateway.alluxio.control;
 
 import io.posixgateway.alluxio.fs.VolumeCounts;
 import io.posixgateway.alluxio.gateway.MemoryCounts;
+import io.posixgateway.alluxio.nodecache.CacheFigures;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -10,7 +12,7 @@ final class BudgetLines {
     private BudgetLines() {}
 
     static List<String> of(VolumeCounts volume, MemoryCounts process) {
-        return List.of(
+        List<String> lines = new ArrayList<>(List.of(
                 String.format(
                         Locale.ROOT,
                         "metadata: %s for %d files and directories; volumes: %d, together %s of %s",
@@ -32,7 +34,19 @@ final class BudgetLines {
                         mebibytes(volume.spool().usedBytes()),
                         mebibytes(volume.spool().mostBytes()),
                         mebibytes(volume.spool().diskBytes())),
-                String.format(Locale.ROOT, "memory: %.0f %% in use, %s", 100 * process.usedPart(), process.state()));
+                String.format(Locale.ROOT, "memory: %.0f %% in use, %s", 100 * process.usedPart(), process.state())));
+        CacheFigures cache = volume.cache();
+        if (cache != null) {
+            lines.add(String.format(
+                    Locale.ROOT,
+                    "data cache: %s of %s; pieces: %d, dropped %d, scrubbed %d",
+                    mebibytes(cache.bytes()),
+                    mebibytes(cache.limitBytes()),
+                    cache.pieces(),
+                    cache.dropped(),
+                    cache.scrubbed()));
+        }
+        return lines;
     }
 
     private static String mebibytes(long bytes) {

@@ -151,6 +151,11 @@ public enum GatewayMetric {
             "data_cache_dropped",
             "Pieces that were damaged, missing or unreadable, and were dropped.",
             Scope.VOLUME),
+    DATA_CACHE_SCRUBBED(
+            Type.COUNTER,
+            "data_cache_scrubbed",
+            "Pieces compared with their checksums in the background, each once a day and after a restart.",
+            Scope.VOLUME),
     DATA_CACHE_FAULTS(
             Type.COUNTER,
             "data_cache_faults",

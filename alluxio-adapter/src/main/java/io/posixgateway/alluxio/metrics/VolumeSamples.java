@@ -125,6 +125,7 @@ final class VolumeSamples {
         add(GatewayMetric.DATA_CACHE_LIMIT, data.limitBytes());
         add(GatewayMetric.DATA_CACHE_DROPPED, data.dropped());
         add(GatewayMetric.DATA_CACHE_FAULTS, data.faults());
+        add(GatewayMetric.DATA_CACHE_SCRUBBED, data.scrubbed());
         add(GatewayMetric.DATA_CACHE_SUSPENDED, data.suspended() ? 1 : 0);
     }
 

@@ -12,6 +12,7 @@ package io.posixgateway.alluxio.nodecache;
  * @param pinned those that are open
  * @param evicted pieces that others took the place of
  * @param dropped pieces that were damaged or missing
+ * @param scrubbed pieces that were compared with their CRCs behind all else
  * @param faults failures of the disk
  * @param suspended the disk does not answer
  */
@@ -26,5 +27,6 @@ public record CacheFigures(
         long pinned,
         long evicted,
         long dropped,
+        long scrubbed,
         long faults,
         boolean suspended) {}

@@ -76,6 +76,8 @@ public final class CacheFolders {
         /** Guarded by all folders. */
         private int users;
 
+        private final Scrub scrub;
+
         private volatile @Nullable CacheFolder lock;
         private volatile long triedNanos;
         // Guarded by this.
@@ -97,6 +99,7 @@ public final class CacheFolders {
             Outage outage = new Outage(folder.toString(), clock);
             this.disk = new TimedDisk(disk, new DiskCalls(outage, clock));
             cache = NodeCache.of(this.disk, outage, limitBytes, openPieces, this::later);
+            scrub = new Scrub(cache, clock);
         }
 
         @Override
@@ -183,6 +186,7 @@ public final class CacheFolders {
                 } else {
                     cache.load();
                     loaded = true;
+                    scrub.start();
                 }
             } catch (IOException | RuntimeException e) {
                 report(e.toString());
@@ -257,6 +261,7 @@ public final class CacheFolders {
         }
 
         private void release() {
+            scrub.close();
             CacheFolder held;
             synchronized (this) {
                 held = lock;

@@ -311,6 +311,7 @@ public final class CacheVolume implements AutoCloseable {
                 cache.pinned(),
                 cache.evicted(),
                 cache.dropped(),
+                cache.scrubbed(),
                 cache.faults(),
                 cache.isSuspended());
     }

@@ -86,6 +86,10 @@ public final class CachedFile implements AutoCloseable {
 
     private @Nullable OpenPiece opened(int index, boolean mayWait) {
         OpenPiece there = kept(index);
+        if (there != null && there.piece.dropped) {
+            forget(there);
+            there = null;
+        }
         if (there != null || !mayWait) {
             return there;
         }

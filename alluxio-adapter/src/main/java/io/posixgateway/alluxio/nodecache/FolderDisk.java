@@ -25,6 +25,11 @@ public interface FolderDisk {
             return -1;
         }
 
+        /** As {@link #read}, of what nobody will read soon: it takes no more of the node's memory afterwards than before. */
+        default int readOnce(long offset, ByteBuffer into) throws IOException {
+            return read(offset, into);
+        }
+
         FileDescriptor descriptor();
     }
 

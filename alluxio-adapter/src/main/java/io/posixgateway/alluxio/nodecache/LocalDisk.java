@@ -93,6 +93,17 @@ final class LocalDisk implements FolderDisk {
         }
 
         @Override
+        public int readOnce(long offset, ByteBuffer into) throws IOException {
+            boolean wasThere =
+                    tells && Native.residentRead(descriptor, ByteBuffer.allocateDirect(1), 0, 1, offset) == 1;
+            int count = read(offset, into);
+            if (!wasThere && count > 0) {
+                Native.discardPages(descriptor, offset, count);
+            }
+            return count;
+        }
+
+        @Override
         public FileDescriptor descriptor() {
             return descriptor;
         }

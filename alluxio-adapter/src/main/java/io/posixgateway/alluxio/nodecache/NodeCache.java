@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * them. Any thread.
  *
  * <p>A piece is found from the moment on that its file has its name and its content, until it is evicted or found to be damaged. One that
- * an earlier process wrote is compared with its CRC when it is opened first. All failures are misses, see {@link Outage}.
+ * an earlier process wrote is compared with its CRC when it is opened first, or by {@link Scrub}. All failures are misses, see {@link Outage}.
  */
 final class NodeCache {
     private static final Logger LOG = LoggerFactory.getLogger(NodeCache.class);
@@ -31,6 +31,7 @@ final class NodeCache {
     private final PieceTable table;
     private final PieceWriter writer;
     private final LongAdder dropped = new LongAdder();
+    private final LongAdder scrubbed = new LongAdder();
 
     /**
      * @param limitBytes of all pieces together
@@ -106,7 +107,7 @@ final class NodeCache {
             if (opened == null || isWhole(piece, opened)) {
                 return opened;
             }
-            LOG.info("A piece of the data cache is damaged, and read again: {}", piece.name());
+            damaged(piece);
         } catch (NoSuchFileException missing) {
             LOG.debug("A piece of the data cache is missing: {}", missing.getMessage());
         } catch (IOException e) {
@@ -135,7 +136,7 @@ final class NodeCache {
     private boolean isWhole(Piece piece, FolderDisk.Opened opened) throws IOException {
         boolean whole = false;
         try {
-            whole = piece.verified || isVerified(piece, opened);
+            whole = piece.verified || isVerified(piece, opened::read);
             return whole;
         } finally {
             if (!whole) {
@@ -144,7 +145,42 @@ final class NodeCache {
         }
     }
 
-    private boolean isVerified(Piece piece, FolderDisk.Opened opened) throws IOException {
+    private static void damaged(Piece piece) {
+        LOG.info("A piece of the data cache is damaged, and read again: {}", piece.name());
+    }
+
+    List<Piece> pieces() {
+        return table.all();
+    }
+
+    /** Compares a piece with its CRC, and drops it where they differ. It does not count as read. Waits for the disk. */
+    void scrub(Piece piece) {
+        if (!table.holds(piece)) {
+            return;
+        }
+        try (FolderDisk.Opened opened = openPieces.open(disk, piece.name())) {
+            if (opened == null) {
+                return;
+            }
+            scrubbed.increment();
+            if (isVerified(piece, opened::readOnce)) {
+                return;
+            }
+            damaged(piece);
+        } catch (NoSuchFileException missing) {
+            LOG.debug("A piece of the data cache is missing: {}", missing.getMessage());
+        } catch (IOException e) {
+            unreadable(piece, e);
+            return;
+        }
+        drop(piece);
+    }
+
+    private interface Reading {
+        int read(long offset, ByteBuffer into) throws IOException;
+    }
+
+    private static boolean isVerified(Piece piece, Reading opened) throws IOException {
         CRC32C crc = new CRC32C();
         ByteBuffer buffer = ByteBuffer.allocate(CHECK_BYTES);
         long at = 0;
@@ -167,9 +203,10 @@ final class NodeCache {
         }
     }
 
-    /** It is as if it had never been there; who has it open keeps it. */
+    /** It is as if it had never been there; who has it open reads no more of it, but by passthrough. */
     private void drop(Piece piece) {
-        if (table.leave(piece)) {
+        piece.dropped = true;
+        if (table.holds(piece) && table.leave(piece)) {
             dropped.increment();
             background.execute(
                     () -> writer.removeDropped(piece)); // the lock of the disk is held while a piece is written
@@ -208,6 +245,10 @@ final class NodeCache {
 
     long dropped() {
         return dropped.sum();
+    }
+
+    long scrubbed() {
+        return scrubbed.sum();
     }
 
     long faults() {

@@ -65,6 +65,11 @@ final class OpenPieces {
         }
 
         @Override
+        public int readOnce(long offset, ByteBuffer into) throws IOException {
+            return file.readOnce(offset, into);
+        }
+
+        @Override
         public int readNow(long offset, ByteBuffer into) {
             return file.readNow(offset, into);
         }

@@ -16,6 +16,9 @@ final class Piece {
     /** It is as it was written, by this process or by what was read of it. Set once. */
     volatile boolean verified;
 
+    /** It is not what was written, or cannot be read: who has it open reads no more of it. */
+    volatile boolean dropped;
+
     /** Of {@link S3Fifo}. */
     @Nullable
     PieceQueue queue;

@@ -50,6 +50,11 @@ final class PieceTable {
         return true;
     }
 
+    /** False: another one is in its place, or none. */
+    synchronized boolean holds(Piece piece) {
+        return pieces.get(piece) == piece;
+    }
+
     synchronized List<Piece> all() {
         return new ArrayList<>(pieces.values());
     }

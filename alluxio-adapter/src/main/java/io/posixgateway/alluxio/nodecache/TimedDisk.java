@@ -44,6 +44,10 @@ final class TimedDisk implements FolderDisk {
         }
     }
 
+    private interface Reading {
+        int read(long offset, ByteBuffer into) throws IOException;
+    }
+
     /** Closed, on another thread, once nobody reads it any more. */
     private final class TimedFile implements Opened {
         private final Opened file;
@@ -85,12 +89,21 @@ final class TimedDisk implements FolderDisk {
 
         @Override
         public int read(long offset, ByteBuffer into) throws IOException {
+            return read(offset, into, file::read);
+        }
+
+        @Override
+        public int readOnce(long offset, ByteBuffer into) throws IOException {
+            return read(offset, into, file::readOnce);
+        }
+
+        private int read(long offset, ByteBuffer into, Reading reading) throws IOException {
             int start = into.position();
             boolean more = true;
             while (more && into.hasRemaining()) {
                 long at = offset + into.position() - start;
                 int wanted = into.remaining();
-                ByteBuffer part = calls.answered(() -> part(at, wanted), calls::giveBuffer);
+                ByteBuffer part = calls.answered(() -> part(at, wanted, reading), calls::giveBuffer);
                 more = part.hasRemaining();
                 into.put(part);
                 calls.giveBuffer(part);
@@ -99,14 +112,14 @@ final class TimedDisk implements FolderDisk {
         }
 
         /** Into memory that stays its own when nobody waits any more. */
-        private ByteBuffer part(long offset, int bytes) throws IOException {
+        private ByteBuffer part(long offset, int bytes, Reading reading) throws IOException {
             ByteBuffer buffer = calls.takeBuffer();
             if (!isEntered()) {
                 calls.giveBuffer(buffer);
                 throw new ClosedChannelException();
             }
             try {
-                file.read(offset, buffer.limit(Math.min(buffer.capacity(), bytes)));
+                reading.read(offset, buffer.limit(Math.min(buffer.capacity(), bytes)));
                 return buffer.flip();
             } catch (IOException | RuntimeException | Error e) {
                 calls.giveBuffer(buffer);

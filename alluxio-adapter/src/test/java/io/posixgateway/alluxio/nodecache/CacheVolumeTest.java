@@ -7,7 +7,9 @@ import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -134,6 +136,27 @@ class CacheVolumeTest {
 
     private byte[] expected(int from, int to) {
         return Arrays.copyOfRange(content, from, to);
+    }
+
+    /** Who had it open before its disk changed it, too. */
+    @Test
+    void pieceThatIsDropped_isReadNoMore() throws Exception {
+        CachedFile reader = file(1);
+        keepAll(reader);
+        host.work();
+        assertThat(read(reader, 0, PART)).isEqualTo(expected(0, PART));
+        Piece first = host.cache().pieces().stream()
+                .filter(piece -> piece.index == 0)
+                .findAny()
+                .orElseThrow();
+        try (FileChannel file = FileChannel.open(folder.resolve(first.name()), StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.wrap(new byte[] {(byte) ~content[7]}), 7);
+        }
+        host.cache().scrub(first);
+        assertThat(read(reader, 0, PART)).isNull();
+        assertThat(read(reader, CacheKey.PIECE_BYTES, LONG)).isEqualTo(expected(CacheKey.PIECE_BYTES, LONG));
+        reader.close();
+        assertThat(volume.figures().pinned()).isZero();
     }
 
     @Test

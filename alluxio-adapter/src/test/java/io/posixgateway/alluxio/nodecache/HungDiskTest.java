@@ -38,6 +38,7 @@ class HungDiskTest {
         new Random(1).nextBytes(content);
         disk = new HangingDisk(new LocalDisk(above.resolve("cache")));
         shared = opened();
+        clock.awaitWaiting(1); // the scrub
         volume = new CacheVolume(shared, () -> new Tenant(3), new Heap(), clock);
     }
 
@@ -181,7 +182,7 @@ class HungDiskTest {
         for (int i = 0; i < all.length; i++) {
             all[i] = begun(() -> volume.openWhole(1, SMALL, 1) == null);
         }
-        clock.awaitWaiting(all.length);
+        clock.awaitWaiting(all.length + 1); // and the scrub
         Eventually.holds("all threads wait", () -> disk.unanswered() == DiskCalls.MAX_THREADS);
         clock.advance(BOUND);
 
@@ -233,6 +234,7 @@ class HungDiskTest {
     @Test
     void folderWhoseDiskHangs_holdsUpNeitherStartNorTakeover_andIsUsedOnceItAnswers() throws Exception {
         volume.close();
+        Eventually.holds("its scrub ended", () -> clock.waiting() == 0);
         disk.hang();
 
         CacheFolders.Shared one = afterTheBound(this::opened);

@@ -77,6 +77,72 @@ class NodeCacheTest {
         }
     }
 
+    private static Piece piece(NodeCache cache, CacheKey file) {
+        return cache.pieces().stream()
+                .filter(each -> each.file.equals(file))
+                .findAny()
+                .orElseThrow();
+    }
+
+    private void damage(CacheKey file) throws IOException {
+        byte[] bytes = Files.readAllBytes(pathOf(file));
+        bytes[SMALL / 2] ^= 1;
+        Files.write(pathOf(file), bytes);
+    }
+
+    @Test
+    void scrub_ofDamagedPiece_dropsIt_andItIsKeptAgain() throws IOException {
+        keep(cache, file(1), 0);
+        keep(cache, file(2), 0);
+        damage(file(1));
+        cache.pieces().forEach(cache::scrub);
+
+        assertThat(cache.has(file(1), 0)).isFalse();
+        assertThat(pathOf(file(1))).doesNotExist();
+        assertThat(cache.has(file(2), 0)).isTrue();
+        assertThat(cache.dropped()).isEqualTo(1);
+        assertThat(cache.scrubbed()).isEqualTo(2);
+        assertThat(disk.open).isZero();
+        keep(cache, file(1), 0);
+        assertThat(read(cache, file(1), 0)).isEqualTo(content(file(1), 0));
+    }
+
+    @Test
+    void scrub_ofPieceThatIsLongerOrShorterOrMissing_dropsIt() throws IOException {
+        for (int id = 1; id <= 3; id++) {
+            keep(cache, file(id), 0);
+        }
+        Files.write(pathOf(file(1)), new byte[1], StandardOpenOption.APPEND);
+        Files.write(pathOf(file(2)), Arrays.copyOf(content(file(2), 0), SMALL - 1));
+        Files.delete(pathOf(file(3)));
+        cache.pieces().forEach(cache::scrub);
+        assertThat(cache.size()).isZero();
+        assertThat(cache.dropped()).isEqualTo(3);
+    }
+
+    @Test
+    void scrub_ofPieceThatIsNoLongerThere_leavesItsSuccessorAlone() throws IOException {
+        keep(cache, file(1), 0);
+        Piece before = piece(cache, file(1));
+        damage(file(1));
+        cache.scrub(before);
+        keep(cache, file(1), 0);
+        Files.delete(pathOf(file(1)));
+        cache.scrub(before);
+        assertThat(cache.has(file(1), 0)).isTrue();
+        assertThat(cache.dropped()).isEqualTo(1);
+    }
+
+    @Test
+    void scrub_onDiskThatFails_dropsWhatItCannotRead_andCountsTheFailure() {
+        keep(cache, file(1), 0);
+        disk.contentFails = true;
+        cache.pieces().forEach(cache::scrub);
+        assertThat(cache.size()).isZero();
+        assertThat(cache.faults()).isEqualTo(1);
+        assertThat(disk.open).isZero();
+    }
+
     private Path pathOf(CacheKey file) {
         return folder.resolve(new Piece(file, 0, 0, false).name());
     }

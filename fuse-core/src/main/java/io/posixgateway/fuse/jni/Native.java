@@ -97,6 +97,9 @@ public final class Native {
     /** Has the kernel begin to read a part of a file into its page cache; may wait for the disk. */
     public static native int prefetch(FileDescriptor file, long offset, long bytes);
 
+    /** Has the kernel drop what it has of a part of a file in its page cache, as far as nobody maps or changes it. */
+    public static native int discardPages(FileDescriptor file, long offset, long bytes);
+
     /** Opens /dev/fuse. */
     public static native int openDevice();
 
