@@ -7,6 +7,7 @@ import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.time.Clock;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,8 +55,12 @@ final class ClusterWatch {
     private volatile @Nullable Consumer<String> hears;
     /** When it was known last that no other Alluxio had begun. */
     private volatile long knownNanos;
+    /** When the master answered last. */
+    private volatile long answeredNanos;
     /** The last call was not answered. */
     private volatile boolean unanswered;
+    /** When it was found out last that no master answers. */
+    private volatile long silenceNanos;
     /** So often another Alluxio answered. */
     private volatile int others;
 
@@ -68,6 +73,8 @@ final class ClusterWatch {
         this.question = question;
         this.clock = clock;
         this.knownNanos = clock.nanos();
+        this.answeredNanos = knownNanos;
+        this.silenceNanos = knownNanos;
     }
 
     /**
@@ -131,6 +138,7 @@ final class ClusterWatch {
             }
         } else if (!unanswered) {
             knownNanos = now;
+            answeredNanos = now;
         }
     }
 
@@ -139,6 +147,22 @@ final class ClusterWatch {
         if (failure.isOutcomeUnknown()) {
             unanswered = true;
         }
+        if (failure.isUnanswered()) {
+            silenceNanos = clock.nanos();
+        }
+    }
+
+    /** As {@link Store#silentNanos}. */
+    long silentNanos(long trustNanos, boolean mayWait) throws StoreException {
+        if (unanswered && clock.nanos() - silenceNanos > trustNanos) {
+            if (!mayWait) {
+                return 0;
+            }
+            look(() -> unanswered);
+            await(OPEN_NANOS, () -> looking.get() && unanswered);
+            silenceNanos = clock.nanos();
+        }
+        return unanswered ? Math.max(1, clock.nanos() - answeredNanos) : 0;
     }
 
     /** The master said this. */
@@ -173,6 +197,7 @@ final class ClusterWatch {
         }
         unanswered = false;
         knownNanos = clock.nanos();
+        answeredNanos = knownNanos;
         notifyAll();
         return another && listener != null;
     }
@@ -228,15 +253,20 @@ final class ClusterWatch {
         if (!isWatching() || isKnownFor(COMPARED_NANOS)) {
             return true;
         }
-        if (looking.compareAndSet(false, true)) {
-            new UnpinnedThread(clock.background(this::look), "cluster-watch").start();
-        }
+        look(() -> !isKnownFor(COMPARED_NANOS));
         return isKnownFor(SILENCE_NANOS);
     }
 
-    private void look() {
+    /** Compares on a thread of its own. */
+    private void look(BooleanSupplier needed) {
+        if (looking.compareAndSet(false, true)) {
+            new UnpinnedThread(clock.background(() -> lookNow(needed)), "cluster-watch").start();
+        }
+    }
+
+    private void lookNow(BooleanSupplier needed) {
         try {
-            comparison.ask(false, () -> !isKnownFor(COMPARED_NANOS), this::compare);
+            comparison.ask(false, needed, this::compare);
         } catch (StoreException e) {
             LOG.debug("The cluster id could not be compared: {}", e.getMessage());
         } finally {
@@ -273,11 +303,15 @@ final class ClusterWatch {
     }
 
     private void awaitComparison(long limitNanos) throws StoreException {
-        long beganNanos = clock.nanos();
         mayRead();
+        await(limitNanos, () -> looking.get() && !isKnownFor(SILENCE_NANOS));
+    }
+
+    private void await(long limitNanos, BooleanSupplier waits) throws StoreException {
+        long beganNanos = clock.nanos();
         synchronized (this) {
             try {
-                for (long left = limitNanos; left > 0 && looking.get() && !isKnownFor(SILENCE_NANOS); ) {
+                for (long left = limitNanos; left > 0 && waits.getAsBoolean(); ) {
                     clock.waitOn(this, Math.min(left, SILENCE_NANOS));
                     left = limitNanos - (clock.nanos() - beganNanos);
                 }

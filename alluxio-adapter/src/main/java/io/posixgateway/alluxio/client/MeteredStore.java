@@ -194,6 +194,11 @@ final class MeteredStore implements Store {
     }
 
     @Override
+    public long silentNanos(long trustNanos, boolean mayWait) throws StoreException {
+        return watch.silentNanos(trustNanos, mayWait);
+    }
+
+    @Override
     public FileStatus status(String path) throws StoreException {
         return timed(Method.STATUS, () -> store.status(path));
     }

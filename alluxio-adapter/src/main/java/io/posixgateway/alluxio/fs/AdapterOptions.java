@@ -49,6 +49,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockFolders where block files may be read
  * @param cacheFolder of the data cache; null: there is none
  * @param cacheFolderBytes most that it may hold
+ * @param staleNanos how long after the last response what is known of cached files is believed; 0: not at all
  * @param spoolFreeBytes what stays free on the spool's disk; -1: as is usual
  * @param streamFromBytes length from which on new files go straight to Alluxio; 0: never; -1: as the mount is
  * @param uid owner shown for every file; -1: as Alluxio says
@@ -77,6 +78,7 @@ public record AdapterOptions(
         TrustedFolders blockFolders,
         @Nullable Path cacheFolder,
         long cacheFolderBytes,
+        long staleNanos,
         Path spoolFolder,
         long spoolBytes,
         long spoolFreeBytes,
@@ -248,6 +250,12 @@ public record AdapterOptions(
                             "Maximum size of the data cache. Volumes of a process that name the same folder share it;"
                                     + " the largest size applies."),
                     new Option(
+                            "stale_while_away",
+                            new Option.Time(0, 86_400),
+                            "10m",
+                            "How long after Alluxio's last response opens of files in the data cache use the version"
+                                    + " that was known last, while no master responds; 0: they fail."),
+                    new Option(
                             "spool",
                             new Option.Text("a folder"),
                             "",
@@ -328,6 +336,7 @@ public record AdapterOptions(
                 trusted(values.text("block_folders")),
                 cacheFolder(values.text("cache_dir")),
                 values.bytes("cache_dir_size"),
+                values.millis("stale_while_away") * 1_000_000L,
                 spool.isEmpty() ? StateFolder.standard().resolve("spool") : Path.of(spool),
                 values.bytes("spool_size"),
                 bytes(values, "spool_free", -1),

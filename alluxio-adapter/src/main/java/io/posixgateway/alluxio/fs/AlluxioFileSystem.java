@@ -539,7 +539,8 @@ public final class AlluxioFileSystem implements FileSystem {
                 volume.readers.budget(),
                 volume.spool,
                 volume.unfinished.renames(),
-                volume.readers.cacheFigures());
+                volume.readers.cacheFigures(),
+                volume.lastKnown.opens());
     }
 
     /** Between the names of the mount and those in Alluxio's paths, as they are in its root's under file system. */

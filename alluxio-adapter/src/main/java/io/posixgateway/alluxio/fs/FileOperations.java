@@ -143,21 +143,10 @@ final class FileOperations {
 
     /** Is the file there, and whole if it is to be read, and may the kernel keep its pages of it? */
     private int check(Request request, Inode inode, boolean writes, OpenReply reply) throws StoreException {
-        Attr attr = volume.metadata.knownAtOpen(inode, writes);
-        if (attr != null ? volume.metadata.revalidatesSoon(inode, attr) : request.mayWait()) {
-            wanted(inode);
-        }
-        boolean learns = volume.readers.wantsToLearn();
-        if ((attr == null || learns) && !request.mayWait()) {
-            return FileSystem.WOULD_WAIT;
-        }
-        if (attr == null) {
-            attr = ask(inode);
-        } else {
-            volume.invalidator.tellLength(inode.node());
-        }
-        if (!attr.complete() && !writes) {
-            return -Errno.EBUSY;
+        boolean learns = volume.readers.wantsToLearn() && volume.store.silentNanos(Long.MAX_VALUE, false) == 0;
+        Attr attr = learns && !request.mayWait() ? null : attrAtOpen(request, inode, writes);
+        if (attr == null || (!attr.complete() && !writes)) {
+            return attr == null ? FileSystem.WOULD_WAIT : -Errno.EBUSY;
         }
         if (learns) {
             learn(inode, attr);
@@ -166,6 +155,22 @@ final class FileOperations {
             reply.flags |= OpenReply.KEEP_CACHE;
         }
         return 0;
+    }
+
+    /** Null: that may wait. */
+    private @Nullable Attr attrAtOpen(Request request, Inode inode, boolean writes) throws StoreException {
+        Attr known = volume.metadata.knownAtOpen(inode, writes);
+        if (known != null ? volume.metadata.revalidatesSoon(inode, known) : request.mayWait()) {
+            wanted(inode);
+        }
+        if (known != null) {
+            volume.invalidator.tellLength(inode.node());
+            return known;
+        }
+        if (writes) {
+            return request.mayWait() ? ask(inode) : null;
+        }
+        return volume.lastKnown.attrAtOpen(request, inode, () -> ask(inode));
     }
 
     private static StoreException grown(Inode inode) {
@@ -556,8 +561,7 @@ final class FileOperations {
             return foreign ? 0 : absent(request, handle);
         }
         Inode inode = open.inode;
-        boolean waits = open.mayWrite() || open.streams();
-        if (waits && !request.mayWait()) {
+        if ((open.mayWrite() || open.streams()) && !request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
         handles.remove(handle);

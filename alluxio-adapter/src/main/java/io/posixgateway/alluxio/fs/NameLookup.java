@@ -31,12 +31,35 @@ final class NameLookup {
         if (here != null) {
             return volume.enter(request, here, entry);
         }
+        Inode last = lastKnown(request, directory, name);
+        if (last != null) {
+            return volume.enter(request, last, entry);
+        }
         if (!request.mayWait()) {
             return FileSystem.WOULD_WAIT;
         }
         return child == null && isMissingStill(directory, name, entry)
                 ? missing(entry)
-                : look(request, directory, name, entry);
+                : lookOrLast(request, directory, name, entry);
+    }
+
+    /** Where no master answers, what has the name as far as is known. */
+    private int lookOrLast(Request request, Inode directory, Name name, Entry entry) throws StoreException {
+        try {
+            return look(request, directory, name, entry);
+        } catch (StoreException e) {
+            Inode last = e.isOutcomeUnknown() ? lastKnown(request, directory, name) : null;
+            if (last == null) {
+                throw e;
+            }
+            return volume.enter(request, last, entry);
+        }
+    }
+
+    /** What has the name as far as is known, where no master answers; null: nothing that counts. */
+    private @Nullable Inode lastKnown(Request request, Inode directory, Name name) throws StoreException {
+        Inode last = volume.table.child(directory, name);
+        return last != null && volume.lastKnown.counts(request, last) ? last : null;
     }
 
     private boolean isOld(Inode child) {

@@ -82,6 +82,7 @@ final class VolumeContext implements AutoCloseable {
     final ReaddirPrefetch ahead;
     final FileReaders readers;
     final Passthrough passthrough;
+    final LastKnown lastKnown;
     final PageCachePolicy pages;
     final Privileges privileges = new Privileges(this);
     final DirtyFiles dirtyFiles;
@@ -131,6 +132,7 @@ final class VolumeContext implements AutoCloseable {
         this.hot = new ListingPrefetcher(metadata);
         this.ahead = new ReaddirPrefetch(metadata, cachePolicy);
         this.readers = options.readers(store, place.cache, clock);
+        this.lastKnown = new LastKnown(store, metadata, readers, cachePolicy, options.staleNanos());
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
         this.passthrough = new Passthrough(readers.blocks(), readers.cache(), options.passthroughBytes(), holdings);
         this.pages = new PageCachePolicy(kept == null ? null : kept.pages());
@@ -561,10 +563,10 @@ final class VolumeContext implements AutoCloseable {
             attributes.validNanos = stays ? Math.max(0, own.leftNanos(cachePolicy.nowNanos())) : 0;
         } else {
             Attr known = inode.areTimesOld() ? null : metadata.known(inode);
-            if (known == null && !request.mayWait()) {
+            Attr attr = known == null ? lastKnown.attr(request, inode) : invalidator.shown(inode, known);
+            if (attr == null) {
                 return FileSystem.WOULD_WAIT;
             }
-            Attr attr = known == null ? lastSeen(inode) : invalidator.shown(inode, known);
             attr.show(inode.number(), attributes);
             attributes.validNanos = inode.areTimesOld() ? 0 : Math.max(0, own.leftNanos(attr.fetchedNanos()));
         }
@@ -572,19 +574,6 @@ final class VolumeContext implements AutoCloseable {
             attributes.links = 0;
         }
         return 0;
-    }
-
-    /** What Alluxio says now; of a file that is gone but open, what it said last. */
-    private Attr lastSeen(Inode inode) throws StoreException {
-        Attr before = inode.attr();
-        try {
-            return metadata.refresh(inode);
-        } catch (StoreException e) {
-            if (e.errno() == Errno.ESTALE && before != null && inode.handles() > 0) {
-                return before;
-            }
-            throw e;
-        }
     }
 
     /** Answers with an entry, which counts as a lookup; 0 or WOULD_WAIT. */

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Where the numbers of a volume are: read by whoever shows them, never on the way of a request.
  *
  * @param cache of the data cache; null: there is none
+ * @param staleOpens opens that believed what was known last while no master answered
  */
 public record VolumeCounts(
         Metadata metadata,
@@ -21,4 +22,5 @@ public record VolumeCounts(
         BufferBudget buffers,
         SpoolFolder spool,
         DirectoryRenameLog renames,
-        @Nullable CacheFigures cache) {}
+        @Nullable CacheFigures cache,
+        long staleOpens) {}

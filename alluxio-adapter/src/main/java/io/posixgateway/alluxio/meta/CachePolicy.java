@@ -86,6 +86,16 @@ public final class CachePolicy {
         return leftNanos(seenNanos) < openNanos + openNanos / 2;
     }
 
+    /** How long what was seen is believed. */
+    public long ttlNanos() {
+        return ttlNanos;
+    }
+
+    /** The same for an open. */
+    public long openNanos() {
+        return openNanos;
+    }
+
     public boolean immutable() {
         return consistency == Consistency.IMMUTABLE;
     }

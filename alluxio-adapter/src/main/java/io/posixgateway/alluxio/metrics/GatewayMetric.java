@@ -161,6 +161,11 @@ public enum GatewayMetric {
             "data_cache_faults",
             "Failures of the data cache's disk; reads continue from Alluxio.",
             Scope.VOLUME),
+    DATA_CACHE_STALE_OPENS(
+            Type.COUNTER,
+            "data_cache_stale_opens",
+            "Opens that used the last known version of a file because no master responded (stale_while_away).",
+            Scope.VOLUME),
     DATA_CACHE_SUSPENDED(
             Type.GAUGE,
             "data_cache_suspended",

@@ -111,6 +111,7 @@ final class VolumeSamples {
         CacheFigures data = counts.cache();
         if (data != null) {
             dataCache(data);
+            add(GatewayMetric.DATA_CACHE_STALE_OPENS, counts.staleOpens());
         }
     }
 
@@ -124,8 +125,8 @@ final class VolumeSamples {
         add(GatewayMetric.DATA_CACHE_BYTES, data.bytes());
         add(GatewayMetric.DATA_CACHE_LIMIT, data.limitBytes());
         add(GatewayMetric.DATA_CACHE_DROPPED, data.dropped());
-        add(GatewayMetric.DATA_CACHE_FAULTS, data.faults());
         add(GatewayMetric.DATA_CACHE_SCRUBBED, data.scrubbed());
+        add(GatewayMetric.DATA_CACHE_FAULTS, data.faults());
         add(GatewayMetric.DATA_CACHE_SUSPENDED, data.suspended() ? 1 : 0);
     }
 

@@ -222,6 +222,18 @@ public interface Store extends AutoCloseable {
      */
     default void awaitMayReadBlocks() throws StoreException {}
 
+    /**
+     * How long no master has answered.
+     *
+     * @param trustNanos so long it is believed without asking anew that none does
+     * @param mayWait whether it is asked, and waited for a moment; else 0, where that would be needed
+     * @return 0: one answers, or may
+     * @throws StoreException EINTR: the thread was interrupted
+     */
+    default long silentNanos(long trustNanos, boolean mayWait) throws StoreException {
+        return 0;
+    }
+
     /** Everything that can be told of a path. */
     FileDetails details(String path) throws StoreException;
 

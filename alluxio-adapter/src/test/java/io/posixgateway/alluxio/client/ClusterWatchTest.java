@@ -271,6 +271,82 @@ class ClusterWatchTest {
         }
     }
 
+    @Test
+    void silence_isNoneWhileTheMasterAnswers() throws Exception {
+        HeldMaster master = new HeldMaster(number -> "one");
+        master.watch.told("one");
+        clock.advance(Duration.ofMinutes(5));
+        assertThat(master.watch.silentNanos(0, true)).isZero();
+        assertThat(master.asked).hasValue(0);
+        master.opened.countDown();
+    }
+
+    /** It may be back since then. */
+    @Test
+    void silence_isAskedForAgain_onceItIsNotBelievedAnyMore() throws Exception {
+        AtomicBoolean away = new AtomicBoolean();
+        AtomicInteger asked = new AtomicInteger();
+        ClusterWatch watch = new ClusterWatch(
+                () -> {
+                    asked.incrementAndGet();
+                    if (away.get()) {
+                        throw StoreParts.unanswered("away");
+                    }
+                    return "one";
+                },
+                clock);
+        watch.watch("one", changed -> {});
+        watch.told("one");
+        clock.advance(Duration.ofSeconds(7));
+        away.set(true);
+        assertThat(errno(watch::before)).isEqualTo(Errno.EIO);
+        watch.failed(StoreParts.unanswered("away"));
+        assertThat(asked).hasValue(1);
+
+        assertThat(watch.silentNanos(1, true)).isEqualTo(Duration.ofSeconds(7).toNanos());
+        assertThat(asked).hasValue(1);
+        clock.advance(Duration.ofNanos(2));
+        assertThat(watch.silentNanos(1, false)).as("that would wait").isZero();
+        assertThat(watch.silentNanos(1, true)).isEqualTo(Duration.ofSeconds(7).toNanos() + 2);
+        assertThat(asked).hasValue(2);
+        away.set(false);
+        clock.advance(Duration.ofNanos(2));
+        assertThat(watch.silentNanos(1, true)).isZero();
+        assertThat(asked).hasValue(3);
+    }
+
+    @Test
+    void silence_isNotWhatAnInterruptedCallHeard() throws Exception {
+        HeldMaster master = new HeldMaster(number -> "one");
+        master.watch.told("one");
+        clock.advance(Duration.ofSeconds(1));
+        master.watch.failed(new StoreException(Errno.EINTR, "its program was killed", null));
+        assertThat(master.watch.silentNanos(TimeUnit.MILLISECONDS.toNanos(999), false))
+                .isZero();
+        master.opened.countDown();
+        assertThat(master.watch.silentNanos(0, true)).isZero();
+        assertThat(master.asked).hasValue(1);
+    }
+
+    @Test
+    void silence_ofAMasterThatHangs_isWaitedForHalfASecond() throws Exception {
+        HeldMaster master = new HeldMaster(number -> "one");
+        master.watch.told("one");
+        master.watch.failed(StoreParts.unanswered("hangs"));
+        clock.advance(Duration.ofSeconds(2));
+        FutureTask<Long> task = new FutureTask<>(() -> master.watch.silentNanos(0, true));
+        Thread thread = new Thread(task, "open");
+        thread.setDaemon(true);
+        thread.start();
+        awaitQuietly(master.arrived);
+        clock.awaitWaiting(1);
+        assertThat(task).isNotDone();
+        clock.advance(Duration.ofMillis(500));
+        assertThat(task.get(LIMIT.toSeconds(), TimeUnit.SECONDS))
+                .isEqualTo(Duration.ofMillis(2500).toNanos());
+        master.opened.countDown();
+    }
+
     /** A master that loses its lead has no cluster id for a moment, and says so in the id's place. */
     @Test
     void master_withoutClusterId_isNoOtherAlluxio() {
