@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A process is killed while it fills and evicts: the next one reads nothing torn, and knows all files that are there. */
 class KilledCacheFaultTest {
     /** Each is killed a step later than the one before. */
-    private static final int KILLS = 8;
+    private static final int KILLS = Integer.getInteger("pgw.kills", 8);
     /** In each process; by then the second one evicts. */
     private static final int STEPS = 150;
 
