@@ -360,6 +360,27 @@ DASHBOARDS = [
                         ),
                     ],
                 ),
+                (
+                    "Data cache events",
+                    "Pieces not cached for want of buffer_size, evicted, dropped as damaged, scrubbed; opens without a master.",
+                    "ops",
+                    [
+                        (rate("posix_gateway_data_cache_skipped_total"), "skipped {{node}} {{volume}}"),
+                        (rate("posix_gateway_data_cache_stale_opens_total"), "stale opens {{node}} {{volume}}"),
+                        (
+                            f"max by (node) (rate(posix_gateway_data_cache_evictions_total{{{VOLUME}}}{RATE}))",
+                            "evicted {{node}}",
+                        ),
+                        (
+                            f"max by (node) (rate(posix_gateway_data_cache_dropped_total{{{VOLUME}}}{RATE}))",
+                            "dropped {{node}}",
+                        ),
+                        (
+                            f"max by (node) (rate(posix_gateway_data_cache_scrubbed_total{{{VOLUME}}}{RATE}))",
+                            "scrubbed {{node}}",
+                        ),
+                    ],
+                ),
             ],
             [
                 (
