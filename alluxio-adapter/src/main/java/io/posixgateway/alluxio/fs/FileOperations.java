@@ -67,7 +67,7 @@ final class FileOperations {
                 return FileSystem.WOULD_WAIT;
             }
             // The kernel appends where it believes the file to end, until it has looked the name up again.
-            volume.invalidator.awaitLength(inode.node());
+            volume.invalidator.awaitLength(inode.node(), request.pid());
             throw grown(inode);
         }
         volume.startWriting(inode);

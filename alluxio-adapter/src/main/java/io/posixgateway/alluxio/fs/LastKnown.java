@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.fs;
 
 import io.posixgateway.alluxio.meta.Attr;
 import io.posixgateway.alluxio.meta.Inode;
+import io.posixgateway.alluxio.meta.KernelInvalidator;
 import io.posixgateway.alluxio.meta.Metadata;
 import io.posixgateway.alluxio.meta.PathPolicies;
 import io.posixgateway.alluxio.read.FileReaders;
@@ -20,15 +21,23 @@ import org.jspecify.annotations.Nullable;
 final class LastKnown {
     private final Store store;
     private final Metadata metadata;
+    private final KernelInvalidator invalidator;
     private final FileReaders readers;
     private final PathPolicies cachePolicy;
     private final long limitNanos;
     private final AtomicLong opens = new AtomicLong();
 
     /** @param limitNanos how long it is believed after the last response; 0: not at all */
-    LastKnown(Store store, Metadata metadata, FileReaders readers, PathPolicies cachePolicy, long limitNanos) {
+    LastKnown(
+            Store store,
+            Metadata metadata,
+            KernelInvalidator invalidator,
+            FileReaders readers,
+            PathPolicies cachePolicy,
+            long limitNanos) {
         this.store = store;
         this.metadata = metadata;
+        this.invalidator = invalidator;
         this.readers = readers;
         this.cachePolicy = cachePolicy;
         this.limitNanos = readers.cache() == null ? 0 : limitNanos;
@@ -42,7 +51,7 @@ final class LastKnown {
     /** What Alluxio says now, or said last where no master answers; null: that may wait. */
     @Nullable
     Attr attr(Request request, Inode inode) throws StoreException {
-        return attr(request, inode, cachePolicy.of(inode).ttlNanos(), () -> lastSeen(inode));
+        return attr(request, inode, cachePolicy.of(inode).ttlNanos(), () -> lastSeen(request, inode));
     }
 
     /** The same for an open that reads. */
@@ -78,10 +87,10 @@ final class LastKnown {
     }
 
     /** What Alluxio says now; of a file that is gone but open, what it said last. */
-    private Attr lastSeen(Inode inode) throws StoreException {
+    private Attr lastSeen(Request request, Inode inode) throws StoreException {
         Attr before = inode.attr();
         try {
-            return metadata.refresh(inode);
+            return invalidator.requested(request.pid(), inode, metadata.refresh(inode));
         } catch (StoreException e) {
             if (e.errno() == Errno.ESTALE && before != null && inode.handles() > 0) {
                 return before;

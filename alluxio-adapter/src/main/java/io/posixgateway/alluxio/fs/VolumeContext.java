@@ -132,7 +132,7 @@ final class VolumeContext implements AutoCloseable {
         this.hot = new ListingPrefetcher(metadata);
         this.ahead = new ReaddirPrefetch(metadata, cachePolicy);
         this.readers = options.readers(store, place.cache, clock);
-        this.lastKnown = new LastKnown(store, metadata, readers, cachePolicy, options.staleNanos());
+        this.lastKnown = new LastKnown(store, metadata, invalidator, readers, cachePolicy, options.staleNanos());
         Passthrough.Notes holdings = kept == null ? Passthrough.Notes.NONE : new StoredNotes(kept);
         this.passthrough = new Passthrough(readers.blocks(), readers.cache(), options.passthroughBytes(), holdings);
         this.pages = new PageCachePolicy(kept == null ? null : kept.pages());

@@ -189,9 +189,7 @@ public final class Inode implements Dentries.Dentry {
         Attr before = attr;
         if (before == null || !before.sameContent(seen)) {
             unmark(AS_SEEN);
-        }
-        if (before == null || before.lengthBytes() != seen.lengthBytes()) {
-            unmark(LENGTH_TOLD);
+            unmark(LENGTH_TOLD); // a notification follows, and the kernel may drop the reply that told it
         }
         unmark(TIMES_OLD);
         keep(seen);

@@ -9,11 +9,13 @@ import io.posixgateway.fuse.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,15 @@ public final class KernelInvalidator implements AutoCloseable {
     private static final long PRUNING_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     /** No request that nobody waits for any more is done later. */
     private static final long UNSURE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    /** So many files may have appends that were refused. */
+    private static final int MAX_REFUSED = 1000;
+
+    /** By node, the thread whose append is refused: its next request the kernel begins after every notification of the file so far. */
+    private final Map<Long, Integer> refused = new ConcurrentHashMap<>();
+
+    /** Notifications that are told beside those in {@link #telling}. */
+    private final AtomicInteger direct = new AtomicInteger();
 
     /** What waits to be told. A notification is taken out before it is told, so that what changes meanwhile is told again. */
     private final Set<Notification> waiting = ConcurrentHashMap.newKeySet();
@@ -64,12 +75,22 @@ public final class KernelInvalidator implements AutoCloseable {
     /** Two that are equal tell the same. */
     private interface Notification {
         void tell(Kernel mounted);
+
+        /** Whose attributes change; 0: none. */
+        default long changedNode() {
+            return 0;
+        }
     }
 
     private record Changed(long node) implements Notification {
         @Override
         public void tell(Kernel mounted) {
             mounted.invalidateInode(node, 0, 0);
+        }
+
+        @Override
+        public long changedNode() {
+            return node;
         }
     }
 
@@ -124,6 +145,7 @@ public final class KernelInvalidator implements AutoCloseable {
             try {
                 while (waiting.remove(notification)) {
                     notification.tell(mounted);
+                    refused.remove(notification.changedNode());
                 }
             } finally {
                 telling.remove(notification);
@@ -139,8 +161,10 @@ public final class KernelInvalidator implements AutoCloseable {
     /**
      * As {@link #lengthChanged}. When this returns, the notification of a change, from which on the kernel believes no reply to an earlier
      * request, does not wait any more either; unless that takes long, as it waits for reads.
+     *
+     * @param pid the thread whose append is refused after this; 0: it is not known
      */
-    public synchronized void awaitLength(long node) {
+    public synchronized void awaitLength(long node, int pid) {
         lengthChanged(node);
         Notification changed = new Changed(node);
         long deadline = clock.nanos() + AWAITED_NANOS;
@@ -151,6 +175,28 @@ public final class KernelInvalidator implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // of a killed program
         }
+        if (pid != 0) {
+            if (refused.size() >= MAX_REFUSED) {
+                refused.clear(); // these are refused once more
+            }
+            refused.put(node, pid);
+        }
+    }
+
+    /**
+     * A reply to this thread shows attributes that were requested for it. If its append was refused, and no notification of the file came
+     * since, the kernel drops them for none: it then knows the length.
+     */
+    public Attr requested(int pid, Inode inode, Attr attr) {
+        boolean quiet = isRefused(inode, pid) && direct.get() == 0 && !isPending(new Changed(inode.node()));
+        if (quiet && isRefused(inode, pid)) { // in this order: a notification takes it out before it is done
+            inode.told(attr);
+        }
+        return attr;
+    }
+
+    private boolean isRefused(Inode inode, int pid) {
+        return pid != 0 && refused.getOrDefault(inode.node(), 0) == pid;
     }
 
     /**
@@ -178,7 +224,17 @@ public final class KernelInvalidator implements AutoCloseable {
     /** Does the kernel know the node? Yes if that cannot be told. */
     public boolean isKnown(long node) {
         Kernel mounted = kernel;
-        return mounted == null || mounted.invalidateInode(node, -1, 0) != -Errno.ENOENT;
+        return mounted == null || invalidateAttributes(mounted, node) != -Errno.ENOENT;
+    }
+
+    private int invalidateAttributes(Kernel mounted, long node) {
+        direct.incrementAndGet();
+        try {
+            return mounted.invalidateInode(node, -1, 0);
+        } finally {
+            refused.remove(node);
+            direct.decrementAndGet();
+        }
     }
 
     /** Attributes and pages of the node are old. */
@@ -190,7 +246,7 @@ public final class KernelInvalidator implements AutoCloseable {
     public void lengthChanged(long node) {
         Kernel mounted = kernel;
         if (mounted != null) {
-            mounted.invalidateInode(node, -1, 0);
+            invalidateAttributes(mounted, node);
         }
     }
 
@@ -269,10 +325,10 @@ public final class KernelInvalidator implements AutoCloseable {
         }
     }
 
-    private static void askAgain(Kernel mounted, Inode top) {
+    private void askAgain(Kernel mounted, Inode top) {
         ArrayDeque<Inode> left = new ArrayDeque<>(List.of(top));
         for (Inode inode = left.poll(); inode != null; inode = left.poll()) {
-            mounted.invalidateInode(inode.node(), -1, 0);
+            invalidateAttributes(mounted, inode.node());
             if (inode.isDirectory()) {
                 left.addAll(inode.dentries().snapshot());
             }
@@ -301,7 +357,7 @@ public final class KernelInvalidator implements AutoCloseable {
     }
 
     /** Forgets many. One thread. */
-    public static final class Forgetting implements AutoCloseable {
+    public final class Forgetting implements AutoCloseable {
         private final Kernel.@Nullable Batch batch;
 
         private Forgetting(@Nullable Kernel mounted) {
@@ -330,7 +386,13 @@ public final class KernelInvalidator implements AutoCloseable {
         @Override
         public void close() {
             if (batch != null) {
-                batch.close();
+                direct.incrementAndGet();
+                try {
+                    batch.close();
+                } finally {
+                    refused.clear();
+                    direct.decrementAndGet();
+                }
             }
         }
     }

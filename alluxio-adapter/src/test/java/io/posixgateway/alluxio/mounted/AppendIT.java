@@ -19,12 +19,21 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two mounts append to one file in turn, as with {@code >>}: the kernel of each believes for long how long it is. */
+/** Two mounts append to one file in turn, as with {@code >>}: the kernel of each believes for long how long it is, or asks each time. */
+@ParameterizedClass
+@ValueSource(strings = {"1h", "0"})
 class AppendIT {
+    private final String metadataTtl;
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private MountedFileSystem one;
     private MountedFileSystem two;
+
+    AppendIT(String metadataTtl) {
+        this.metadataTtl = metadataTtl;
+    }
 
     @BeforeEach
     void mount(@TempDir Path spools) throws Exception {
@@ -34,7 +43,7 @@ class AppendIT {
 
     private AlluxioFileSystem open(Path spool) throws Exception {
         Files.createDirectory(spool);
-        Map<String, String> options = Map.of("spool", spool.toString(), "metadata_ttl", "1h", "open_trust", "0");
+        Map<String, String> options = Map.of("spool", spool.toString(), "metadata_ttl", metadataTtl, "open_trust", "0");
         return AlluxioMount.open(
                 StoreParts.metered(cluster.connect(), cluster.clock()),
                 "/",

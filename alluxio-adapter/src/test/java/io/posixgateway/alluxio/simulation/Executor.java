@@ -122,6 +122,7 @@ final class Executor {
     /** Looks the path up once more where that is stale. */
     private OpenFile openToAppend(MemoryMount mount, String path) {
         int flags = Stat.O_WRONLY | Stat.O_APPEND;
+        mount.requests().asProcess((int) ProcessHandle.current().pid());
         try (MemoryMount.Bound found = mount.bind(path)) {
             node.gap();
             return found.open(flags);

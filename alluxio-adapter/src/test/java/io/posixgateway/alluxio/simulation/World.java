@@ -367,18 +367,8 @@ final class World implements AutoCloseable {
         }
     }
 
-    /** Where no attributes are believed, the kernel cannot be told where a file ends that this mount has not written: nothing is done. */
-    private boolean isRefused(Step step, Outcome outcome) {
-        return step.kind() == Kind.APPEND
-                && outcome.errno() == Errno.ESTALE
-                && program.metadataTtl().equals("0");
-    }
-
     /** Which models agree with the answer? */
     private void judge(Step step, Outcome outcome, boolean faulty) {
-        if (isRefused(step, outcome)) {
-            return;
-        }
         if (outcome.errno() != 0 && faulty) {
             histories.spread(step, true);
             unsettled = true;
