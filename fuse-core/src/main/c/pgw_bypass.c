@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,19 @@
 #define WAITING 64
 #define BACKLOG 512
 #define NAME_BYTES 24
+/* Proofs that are not closed: of a peer, in all, and in all but for peers that have few. */
+#define PLACES 1024
+#define MAX_OF_PEER 64
+#define MAX_UNCLOSED 512
+#define MAX_FOR_MANY 384
+#define FEW 4
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+
+/* Of the process, as descriptors are: a close that waits may outlive its server. */
+static _Atomic uint32_t unclosed[PLACES];
+static _Atomic uint32_t all_unclosed;
 
 struct pgw_bypass_server {
     int listener;
@@ -116,6 +130,27 @@ static int take_proof(struct msghdr *message) {
     return proof;
 }
 
+static uint32_t place_of(int connection, uint32_t uid) {
+    uint64_t network = 0; /* of the peer's end */
+    socklen_t bytes = sizeof network;
+    if (getsockopt(connection, SOL_SOCKET, SO_NETNS_COOKIE, &network, &bytes) != 0) {
+        network = 0;
+    }
+    return (uint32_t)(((network * 31 + uid) * 0x9E3779B97F4A7C15ULL) >> 54);
+}
+
+static bool may_bring_proof(uint32_t place) {
+    uint32_t own = atomic_load(&unclosed[place]);
+    return own < MAX_OF_PEER &&
+           atomic_load(&all_unclosed) < (own < FEW ? MAX_UNCLOSED : MAX_FOR_MANY);
+}
+
+void pgw_bypass_close_proof(int proof, uint32_t place) {
+    close(proof);
+    atomic_fetch_sub(&unclosed[place], 1);
+    atomic_fetch_sub(&all_unclosed, 1);
+}
+
 /* What can be known of the proof without asking its file system's server. */
 static void look_at(struct pgw_bypass_asked *asked) {
     struct statx status;
@@ -145,19 +180,30 @@ static int receive(int connection, struct pgw_bypass_asked *asked) {
                              .msg_controllen = CMSG_LEN(sizeof(int))};
     struct ucred peer = {0};
     socklen_t peer_bytes = sizeof peer;
-    ssize_t bytes = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    bool known = getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) == 0;
+    uint32_t place = place_of(connection, peer.uid);
+    ssize_t bytes;
+    if (!may_bring_proof(place)) {
+        message.msg_controllen = 0; /* the kernel drops it, and nobody closes it */
+    }
+    bytes = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (bytes < 0) {
         return -errno;
     }
     memset(asked, 0, sizeof *asked);
     asked->connection = connection;
+    asked->place = place;
     asked->proof = take_proof(&message);
-    if (bytes != sizeof question || (message.msg_flags & MSG_TRUNC) != 0 ||
-        question.magic != PGW_BYPASS_MAGIC || question.version != PGW_BYPASS_VERSION ||
-        getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) != 0) {
+    if (asked->proof >= 0) {
+        atomic_fetch_add(&unclosed[place], 1);
+        atomic_fetch_add(&all_unclosed, 1);
+    }
+    if (!known || bytes != sizeof question || (message.msg_flags & MSG_TRUNC) != 0 ||
+        question.magic != PGW_BYPASS_MAGIC || question.version != PGW_BYPASS_VERSION) {
         asked->major = PGW_BYPASS_NOTHING;
         return asked->proof < 0 ? -EPROTO : 0;
     }
+    asked->limited = asked->proof < 0 && (message.msg_flags & MSG_CTRUNC) != 0;
     asked->uid = peer.uid;
     asked->pid = (uint32_t)peer.pid;
     asked->content = question.content;

@@ -18,10 +18,13 @@ struct pgw_bypass_server;
 
 #define PGW_BYPASS_NOTHING UINT32_MAX
 
-/* What a program asked. The connection and the proof are the caller's to close. */
+/* What a program asked. The connection is the caller's to close, and the proof with
+ * pgw_bypass_close_proof. */
 struct pgw_bypass_asked {
     int connection;
     int proof;      /* -1: asks for devices */
+    bool limited;   /* brought a proof that was not taken: too many of its peer are not closed */
+    uint32_t place; /* of the peer, for pgw_bypass_close_proof */
     int flags;      /* of the proof's open file */
     uint32_t uid;   /* of the peer */
     uint32_t pid;   /* likewise; 0: of another pid namespace */
@@ -40,6 +43,13 @@ struct pgw_bypass_server *pgw_bypass_listen(const char *path, int *error);
 
 /* Waits for a question. 0, or -ECANCELED: stopped, or -errno. */
 int pgw_bypass_next(struct pgw_bypass_server *server, struct pgw_bypass_asked *asked);
+
+/*
+ * Closes a proof; any thread, also after the server's end. This may wait for whoever serves its
+ * file system, as long as that pleases, so not more than some of a peer's and not more than some in
+ * all are ever there. A peer is a user in a network namespace, as of a pod; many share a place.
+ */
+void pgw_bypass_close_proof(int proof, uint32_t place);
 
 /* Lets pgw_bypass_next return. */
 void pgw_bypass_stop(struct pgw_bypass_server *server);

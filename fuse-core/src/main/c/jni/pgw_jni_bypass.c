@@ -17,6 +17,8 @@ enum asked_field {
     ASKED_INODE,
     ASKED_CONTENT,
     ASKED_MOST_BLOCKS,
+    ASKED_LIMITED,
+    ASKED_PLACE,
     ASKED_FIELDS
 };
 
@@ -58,10 +60,18 @@ static jint bypass_next(JNIEnv *env, jclass owner, jlong server, jlongArray into
             [ASKED_INODE] = (jlong)asked.inode,
             [ASKED_CONTENT] = (jlong)asked.content,
             [ASKED_MOST_BLOCKS] = asked.most_blocks,
+            [ASKED_LIMITED] = asked.limited ? 1 : 0,
+            [ASKED_PLACE] = asked.place,
         };
         (*env)->SetLongArrayRegion(env, into, 0, ASKED_FIELDS, fields);
     }
     return result;
+}
+
+static void bypass_close_proof(JNIEnv *env, jclass owner, jint proof, jint place) {
+    (void)env;
+    (void)owner;
+    pgw_bypass_close_proof(proof, (uint32_t)place);
 }
 
 static void bypass_stop(JNIEnv *env, jclass owner, jlong server) {
@@ -125,10 +135,15 @@ static void bypass_tell_devices(JNIEnv *env, jclass owner, jint connection, jlon
 
 bool pgw_jni_bypass_load(JNIEnv *env) {
     static const JNINativeMethod methods[] = {
-        {"listen", "([B)J", bypass_listen},   {"next", "(J[J)I", bypass_next},
-        {"stop", "(J)V", bypass_stop},        {"close", "(J)V", bypass_close},
-        {"folder", "([B[B)I", bypass_folder}, {"give", "(I[J[I)I", bypass_give},
-        {"tell", "(II)V", bypass_tell},       {"tellDevices", "(I[J)V", bypass_tell_devices},
+        {"listen", "([B)J", bypass_listen},
+        {"next", "(J[J)I", bypass_next},
+        {"stop", "(J)V", bypass_stop},
+        {"close", "(J)V", bypass_close},
+        {"folder", "([B[B)I", bypass_folder},
+        {"give", "(I[J[I)I", bypass_give},
+        {"tell", "(II)V", bypass_tell},
+        {"tellDevices", "(I[J)V", bypass_tell_devices},
+        {"closeProof", "(II)V", bypass_close_proof},
     };
     return pgw_jni_register(env, PGW_JNI_PACKAGE "Bypass", methods,
                             sizeof methods / sizeof methods[0]);

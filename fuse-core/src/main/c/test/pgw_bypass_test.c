@@ -8,10 +8,12 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -141,7 +143,7 @@ static void a_question_brings_what_the_kernel_knows_of_the_proof(void **state) {
     assert_int_equal(asked.uid, getuid());
     assert_int_equal(asked.content, 5);
     assert_int_equal(asked.most_blocks, 9);
-    close(asked.proof);
+    pgw_bypass_close_proof(asked.proof, asked.place);
     close(asked.connection);
     close(client);
     close(file);
@@ -150,7 +152,7 @@ static void a_question_brings_what_the_kernel_knows_of_the_proof(void **state) {
     assert_int_equal(asked.inode, 0);
     pgw_bypass_tell(asked.connection, PGW_BYPASS_FOREIGN, NULL, 0);
     assert_int_equal(received(client, NULL, 0).status, PGW_BYPASS_FOREIGN);
-    close(asked.proof);
+    pgw_bypass_close_proof(asked.proof, asked.place);
     close(asked.connection);
     close(proof);
 }
@@ -170,7 +172,8 @@ static void what_is_no_question_is_hung_up_on(void **state) {
     for (int i = 0; i < 2; i++) {
         assert_int_equal(pgw_bypass_next(place->server, &asked), 0);
         assert_int_equal(asked.major, PGW_BYPASS_NOTHING);
-        close(good(asked.proof));
+        good(asked.proof);
+        pgw_bypass_close_proof(asked.proof, asked.place);
         close(asked.connection);
     }
     assert_int_equal(pgw_bypass_next(place->server, &asked), 0);
@@ -213,9 +216,62 @@ static void of_several_descriptors_one_is_taken(void **state) {
     assert_int_equal(pgw_bypass_next(place->server, &asked), 0);
     good(asked.proof);
     assert_int_equal(test_descriptors_same_as(client), 2);
-    close(asked.proof);
+    pgw_bypass_close_proof(asked.proof, asked.place);
     close(asked.connection);
     close(client);
+}
+
+/* The kernel takes the peer for this user. */
+static int ask_as(uid_t user, const struct place *place, int proof) {
+    uid_t before = geteuid();
+    assert_int_equal(seteuid(user), 0);
+    int client = ask(place, &wanted, sizeof wanted, proof);
+    assert_int_equal(seteuid(before), 0);
+    return client;
+}
+
+/* Whether a proof is shown: else it was dropped, and not closed by the gateway. */
+static bool shows(const struct place *place, uid_t user, int proof, uint32_t *peer) {
+    struct pgw_bypass_asked asked;
+    int client = ask_as(user, place, proof);
+    assert_int_equal(pgw_bypass_next(place->server, &asked), 0);
+    assert_true(asked.limited == (asked.proof < 0));
+    close(asked.connection);
+    close(client);
+    *peer = asked.place;
+    assert_int_equal(test_descriptors_same_as(proof), asked.proof < 0 ? 1 : 2);
+    if (asked.proof >= 0) {
+        close(asked.proof);
+    }
+    return asked.proof >= 0;
+}
+
+static void a_peer_whose_proofs_are_not_closed_shows_no_more_and_others_do(void **state) {
+    struct place *place = *state;
+    uint32_t peer;
+    uint32_t other;
+    int shown = 0;
+    int file;
+    if (geteuid() != 0) {
+        skip();
+        return;
+    }
+    assert_int_equal(chmod(place->folder, 0755), 0);
+    file = good(memfd_create("shown", MFD_CLOEXEC));
+    while (shown < 1000 && shows(place, 7001, file, &peer)) {
+        shown++;
+    }
+    assert_in_range(shown, 16, 128);
+    assert_true(shows(place, 7002, file, &other));
+    assert_int_not_equal(peer, other);
+    pgw_bypass_close_proof(-1, other);
+    pgw_bypass_close_proof(-1, peer);
+    assert_true(shows(place, 7001, file, &peer));
+    assert_false(shows(place, 7001, file, &peer));
+    for (; shown > 0; shown--) {
+        pgw_bypass_close_proof(-1, peer);
+    }
+    close(file);
 }
 
 struct crowd {
@@ -327,6 +383,8 @@ int main(void) {
                                         end),
         cmocka_unit_test_setup_teardown(what_is_no_question_is_hung_up_on, begin, end),
         cmocka_unit_test_setup_teardown(of_several_descriptors_one_is_taken, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_peer_whose_proofs_are_not_closed_shows_no_more_and_others_do, begin, end),
         cmocka_unit_test_setup_teardown(many_who_ask_nothing_do_not_keep_others_away, begin, end),
         cmocka_unit_test_setup_teardown(blocks_are_given_whole_or_not_at_all_and_for_reading_alone,
                                         begin, end),

@@ -215,7 +215,7 @@ static void gateway_takes_whatever_is_asked(void **state) {
             assert_int_equal(pgw_bypass_next(server, &asked), 0);
             close(asked.connection);
             if (asked.proof >= 0) {
-                close(asked.proof);
+                pgw_bypass_close_proof(asked.proof, asked.place);
             }
         } while (asked.content != content);
     }

@@ -9,8 +9,7 @@ import io.posixgateway.fuse.time.Supervised;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -24,14 +23,11 @@ import org.slf4j.LoggerFactory;
  * files. What was opened is proof that the kernel let the peer read it.
  *
  * <p>One thread. The file shown may belong to a file system whose server lets everybody wait: it is asked for nothing, and
- * closed on threads that have nothing else to do. When all of them are stuck, nothing is answered any more, and programs
- * read through FUSE.
+ * closed on a thread that has nothing else to do. A peer whose files are not closed shows no more of them until they are.
  */
 public final class BypassServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(BypassServer.class);
     private static final int QUESTIONS_PER_SECOND = 10_000;
-    private static final int CLOSERS = 8;
-    private static final int CLOSINGS = 256;
     private static final int O_PATH = 010000000;
     private static final long FOLDERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -72,54 +68,41 @@ public final class BypassServer implements AutoCloseable {
         return started;
     }
 
+    /** A thread for each file that is not closed, of which there is a limit. */
     private static ThreadPoolExecutor closers() {
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(
-                CLOSERS, CLOSERS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(CLOSINGS), task -> {
-                    Thread closer = new Thread(task, "bypass-closer");
-                    closer.setDaemon(true);
-                    return closer;
-                });
-        pool.allowCoreThreadTimeOut(true);
-        return pool;
+        return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+            Thread closer = new Thread(task, "bypass-closer");
+            closer.setDaemon(true);
+            return closer;
+        });
     }
 
     private void run() {
         long[] asked = new long[Bypass.FIELDS];
-        boolean goesOn = true;
-        while (goesOn) {
-            int result = Bypass.next(server, asked);
-            if (result == 0) {
-                goesOn = serve(asked);
-            } else {
-                goesOn = false;
-                if (result != -Errno.ECANCELED) {
-                    LOG.warn("The bypass socket is closed: {}", Native.errorText(result));
-                }
-            }
+        int result = Bypass.next(server, asked);
+        while (result == 0) {
+            Supervised.run("A request at the bypass socket", () -> answer(asked));
+            Native.close((int) asked[Bypass.CONNECTION]);
+            Supervised.run("The end of a request at the bypass socket", () -> closeProof(asked));
+            result = Bypass.next(server, asked);
+        }
+        if (result != -Errno.ECANCELED) {
+            LOG.warn("The bypass socket is closed: {}", Native.errorText(result));
         }
         folders.close();
     }
 
-    /** False: there is nobody left to close what peers show. */
-    private boolean serve(long[] asked) {
-        Supervised.run("A request at the bypass socket", () -> answer(asked));
-        Native.close((int) asked[Bypass.CONNECTION]);
+    private void closeProof(long[] asked) {
         int proof = (int) asked[Bypass.PROOF];
-        if (proof < 0) {
-            return true;
-        }
-        try {
-            closers.execute(() -> Native.close(proof));
-            return true;
-        } catch (RejectedExecutionException e) {
-            LOG.warn("The bypass socket is closed: descriptors that programs sent cannot be closed");
-            return false;
+        int place = (int) asked[Bypass.PLACE];
+        if (proof >= 0) {
+            closers.execute(() -> Bypass.closeProof(proof, place));
         }
     }
 
     private void answer(long[] asked) {
         int connection = (int) asked[Bypass.CONNECTION];
-        if (!limit.allows(asked[Bypass.UID], asked[Bypass.PID])) {
+        if (asked[Bypass.LIMITED] != 0 || !limit.allows(asked[Bypass.UID], asked[Bypass.PID])) {
             Bypass.tell(connection, BypassResult.LIMITED.number());
             strangers.increment();
         } else if (asked[Bypass.PROOF] < 0) {

@@ -11,7 +11,7 @@ public final class Bypass {
     /** Fields of a question, as {@link #next} fills them in. */
     public static final int CONNECTION = 0;
 
-    /** The file that the peer shows, which the caller closes; -1: it asks for devices. */
+    /** The file that the peer shows, to be closed with {@link #closeProof}; -1: it asks for devices. */
     public static final int PROOF = 1;
 
     /** How the proof was opened: flags of open(2). */
@@ -30,7 +30,13 @@ public final class Bypass {
     public static final int CONTENT = 8;
 
     public static final int PEER_MAX_BLOCKS = 9;
-    public static final int FIELDS = 10;
+    /** 1: it showed one, which was not taken, as too many of the peer are not closed. */
+    public static final int LIMITED = 10;
+
+    /** Of the peer, for {@link #closeProof}. */
+    public static final int PLACE = 11;
+
+    public static final int FIELDS = 12;
 
     static {
         NativeLoader.ensureAvailable();
@@ -43,6 +49,9 @@ public final class Bypass {
 
     /** Waits for a question. ECANCELED: stopped. The caller closes connection and proof. */
     public static native int next(long server, long[] question);
+
+    /** Closes a proof, which may take for ever. Any thread; a peer has as many proofs as are not closed, up to a limit. */
+    public static native void closeProof(int proof, int place);
 
     /** Lets {@link #next} return. */
     public static native void stop(long server);
