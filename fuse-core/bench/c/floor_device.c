@@ -94,6 +94,7 @@ static void *serve_ring(void *number) {
     struct pgw_uring_geometry geometry = {.fd = connection,
                                           .queue = (uint16_t)(intptr_t)number,
                                           .depth = depth,
+                                          .most = depth,
                                           .memory = memory_of((size_t)depth * stride),
                                           .payload_bytes = NULL_FS_MAX_WRITE,
                                           .demote = true,

@@ -18,12 +18,13 @@
 
 #define WAKE_TAG UINT32_MAX
 #define ORDER_TAG (UINT32_MAX - 1)
-#define RING_FLAGS (IORING_SETUP_SQE128 | IORING_SETUP_SINGLE_ISSUER)
+#define RING_FLAGS (IORING_SETUP_SQE128 | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_CQSIZE)
 
 struct pgw_uring {
     struct io_uring ring;
     struct pgw_uring_geometry geometry;
     struct iovec (*areas)[2];          /* header and payload of each slot, as REGISTER wants them */
+    int slots;                         /* so many are there by now */
     int fetching;                      /* slots that are the kernel's */
     int left;                          /* requests of an earlier process in the box's first half */
     bool ended;                        /* the kernel said that the connection is gone */
@@ -34,11 +35,14 @@ struct pgw_uring {
     struct io_uring order; /* of a kept session, see end_in_order */
 };
 
-static int make_ring(unsigned entries, struct io_uring *ring) {
-    struct io_uring_params params = {.flags = RING_FLAGS | IORING_SETUP_DEFER_TASKRUN};
+/* Room for so many submissions at a time, and completions. */
+static int make_ring(unsigned entries, unsigned completions, struct io_uring *ring) {
+    struct io_uring_params params = {.flags = RING_FLAGS | IORING_SETUP_DEFER_TASKRUN,
+                                     .cq_entries = completions};
     int result = io_uring_queue_init_params(entries, ring, &params);
     if (result == -EINVAL) {
-        params = (struct io_uring_params){.flags = RING_FLAGS | IORING_SETUP_COOP_TASKRUN};
+        params = (struct io_uring_params){.flags = RING_FLAGS | IORING_SETUP_COOP_TASKRUN,
+                                          .cq_entries = completions};
         result = io_uring_queue_init_params(entries, ring, &params);
     }
     return result;
@@ -46,7 +50,7 @@ static int make_ring(unsigned entries, struct io_uring *ring) {
 
 int pgw_uring_probe(void) {
     struct io_uring ring;
-    int result = make_ring(2, &ring);
+    int result = make_ring(2, 4, &ring);
     if (result == 0) {
         io_uring_queue_exit(&ring);
     }
@@ -67,12 +71,11 @@ int pgw_uring_queues(void) {
     return (found == 2 ? last : first) + 1;
 }
 
-static char *slot_memory(const struct pgw_uring_geometry *geometry, int slot) {
-    return geometry->memory + (size_t)slot * (PGW_URING_HEADER_BYTES + geometry->payload_bytes);
+static char *slot_memory(const struct pgw_uring *ring, int slot) {
+    return ring->areas[slot][0].iov_base;
 }
 
-/* A cleared entry of double size. The ring holds one per slot and one to be woken, so there is
- * room. */
+/* A cleared entry of double size. */
 static struct io_uring_sqe *next_entry(struct pgw_uring *ring) {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->ring);
     while (sqe == NULL) {
@@ -99,7 +102,7 @@ static struct io_uring_sqe *prepare(struct pgw_uring *ring, uint32_t command, in
 
 static void prepare_register(struct pgw_uring *ring, int slot) {
     if (ring->geometry.kept) {
-        pgw_uring_saved_free(slot_memory(&ring->geometry, slot));
+        pgw_uring_saved_free(slot_memory(ring, slot));
     }
     struct io_uring_sqe *sqe = prepare(ring, PGW_URING_CMD_REGISTER, slot, 0);
     sqe->addr = (uint64_t)(uintptr_t)ring->areas[slot];
@@ -108,7 +111,7 @@ static void prepare_register(struct pgw_uring *ring, int slot) {
 
 /* Returns how many bytes come with the reply. */
 static size_t prepare_commit(struct pgw_uring *ring, int slot) {
-    char *memory = slot_memory(&ring->geometry, slot);
+    char *memory = slot_memory(ring, slot);
     const struct pgw_uring_req_header *header = (const void *)memory;
     if (ring->geometry.kept) {
         pgw_uring_saved_replied(memory);
@@ -118,7 +121,7 @@ static size_t prepare_commit(struct pgw_uring *ring, int slot) {
 }
 
 static void prepare_commits(struct pgw_uring *ring, int commits) {
-    const int32_t *replies = ring->geometry.box + ring->geometry.depth;
+    const int32_t *replies = ring->geometry.box + ring->geometry.most;
     int large = 0;
     for (int i = 0; i < commits; i++) {
         large += prepare_commit(ring, replies[i]) >= PGW_AFFINITY_LARGE_BYTES ? 1 : 0;
@@ -131,12 +134,12 @@ static void prepare_commits(struct pgw_uring *ring, int commits) {
 
 /* The kernel took these replies, if it was given all. */
 static void committed(struct pgw_uring *ring, int commits) {
-    const int32_t *replies = ring->geometry.box + ring->geometry.depth;
+    const int32_t *replies = ring->geometry.box + ring->geometry.most;
     if (!ring->geometry.kept || io_uring_sq_ready(&ring->ring) > 0) {
         return;
     }
     for (int i = 0; i < commits; i++) {
-        pgw_uring_saved_free(slot_memory(&ring->geometry, replies[i]));
+        pgw_uring_saved_free(slot_memory(ring, replies[i]));
     }
 }
 
@@ -181,7 +184,7 @@ static int registration_error(struct pgw_uring *ring) {
 static void begin_slot(struct pgw_uring *ring, int slot) {
     enum pgw_uring_rest rest = PGW_URING_REGISTER;
     if (ring->geometry.taken) {
-        rest = pgw_uring_saved_resume(slot_memory(&ring->geometry, slot));
+        rest = pgw_uring_saved_resume(slot_memory(ring, slot));
     }
     switch (rest) {
     case PGW_URING_EXECUTE:
@@ -196,13 +199,20 @@ static void begin_slot(struct pgw_uring *ring, int slot) {
     }
 }
 
+/* Slots that lie one behind the other. */
+static void add_slots(struct pgw_uring *ring, char *memory, int count) {
+    size_t stride = PGW_URING_HEADER_BYTES + ring->geometry.payload_bytes;
+    for (int i = 0; i < count; i++, ring->slots++) {
+        char *slot = memory + (size_t)i * stride;
+        ring->areas[ring->slots][0] = (struct iovec){slot, sizeof(struct pgw_uring_req_header)};
+        ring->areas[ring->slots][1] =
+            (struct iovec){slot + PGW_URING_HEADER_BYTES, ring->geometry.payload_bytes};
+    }
+}
+
 static int register_slots(struct pgw_uring *ring) {
     int result = ring->geometry.kept ? end_in_order(ring) : 0;
     for (int slot = 0; result == 0 && slot < ring->geometry.depth; slot++) {
-        char *memory = slot_memory(&ring->geometry, slot);
-        ring->areas[slot][0] = (struct iovec){memory, sizeof(struct pgw_uring_req_header)};
-        ring->areas[slot][1] =
-            (struct iovec){memory + PGW_URING_HEADER_BYTES, ring->geometry.payload_bytes};
         begin_slot(ring, slot);
     }
     if (result != 0) {
@@ -217,7 +227,8 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
     struct pgw_uring *ring = NULL;
 
     *error = -EINVAL;
-    if (geometry->depth < 1 || geometry->payload_bytes < PGW_URING_LEAST_PAYLOAD_BYTES) {
+    if (geometry->depth < 1 || geometry->most < geometry->depth ||
+        geometry->payload_bytes < PGW_URING_LEAST_PAYLOAD_BYTES) {
         return NULL;
     }
     *error = -ENOMEM;
@@ -229,17 +240,19 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
     ring->wake_fd = -1;
     ring->ring.ring_fd = -1;
     ring->order.ring_fd = -1;
-    ring->areas = calloc((size_t)geometry->depth, sizeof *ring->areas);
+    ring->areas = calloc((size_t)geometry->most, sizeof *ring->areas);
     if (ring->areas == NULL) {
         goto err;
     }
+    add_slots(ring, geometry->memory, geometry->depth);
     ring->wake_fd = eventfd(0, EFD_CLOEXEC);
     if (ring->wake_fd < 0) {
         *error = -errno;
         goto err;
     }
     pgw_affinity_take(&ring->affinity, geometry->queue);
-    *error = make_ring((unsigned)geometry->depth + 2, &ring->ring);
+    *error =
+        make_ring((unsigned)geometry->depth + 2, 2 * ((unsigned)geometry->most + 2), &ring->ring);
     if (*error != 0) {
         ring->ring.ring_fd = -1;
         goto err;
@@ -255,8 +268,20 @@ err:
     return NULL;
 }
 
+void pgw_uring_grow(struct pgw_uring *ring, char *memory, int count) {
+    int slot = ring->slots;
+    add_slots(ring, memory, count);
+    while (slot < ring->slots) {
+        prepare_register(ring, slot++);
+    }
+    io_uring_submit(&ring->ring);
+}
+
 /* The kernel gave a slot back without a request. */
 static void slot_failed(struct pgw_uring *ring, int slot, int result) {
+    if (result == -ENOMEM && slot >= ring->geometry.depth) {
+        return; /* one of those that were added is less */
+    }
     if (result == -ENOENT || result == -EINTR || result == -EAGAIN) {
         prepare_register(ring, slot);
         return;
@@ -272,7 +297,7 @@ static void slot_came(struct pgw_uring *ring, const struct io_uring_cqe *cqe, in
         return;
     }
     if (ring->geometry.kept) {
-        pgw_uring_saved_keep(slot_memory(&ring->geometry, slot));
+        pgw_uring_saved_keep(slot_memory(ring, slot));
     }
     ring->geometry.box[(*ready)++] = slot;
 }

@@ -23,13 +23,14 @@
 struct pgw_uring_geometry {
     int fd;         /* of the connection; borrowed */
     uint16_t queue; /* the CPU it serves; the thread sits there, see pgw_affinity.h */
-    int depth;      /* slots */
-    char *memory;   /* of the slots, one behind the other; borrowed until closed */
+    int depth;      /* slots at first */
+    int most;       /* slots there may ever be */
+    char *memory;   /* of the first ones, one behind the other; borrowed until closed */
     size_t payload_bytes;
     bool demote;  /* the thread may stand back, see pgw_sched_idle.h */
     bool kept;    /* memory and connection outlive this process */
     bool taken;   /* the memory holds what an earlier process left, at the same address */
-    int32_t *box; /* 2 * depth numbers: slots that are ready, then slots to commit; borrowed */
+    int32_t *box; /* 2 * most numbers: slots that are ready, then slots to commit; borrowed */
 };
 
 struct pgw_uring;
@@ -55,6 +56,12 @@ struct pgw_uring *pgw_uring_open(const struct pgw_uring_geometry *geometry, int 
  * -errno: on -EINTR, -EAGAIN, -EBUSY and -ENOMEM enter again, with no commits; the ring has them.
  */
 int pgw_uring_enter(struct pgw_uring *ring, int commits, int spin_us);
+
+/*
+ * Registers more slots; their memory is borrowed until closed. No more than `most` in all. Not
+ * where the session is kept. One that the kernel has no memory for is less.
+ */
+void pgw_uring_grow(struct pgw_uring *ring, char *memory, int count);
 
 /* Commits without waiting: the last thing that the queue's thread does with it, except to close it.
  */

@@ -166,12 +166,12 @@ static jint uring_queues(JNIEnv *env, jclass owner) {
 }
 
 static jlong uring_open(JNIEnv *env, jclass owner, jlongArray numbers, jobject box) {
-    jlong number[7];
+    jlong number[8];
     struct pgw_uring_geometry geometry;
     struct pgw_uring *ring;
     int error;
     (void)owner;
-    (*env)->GetLongArrayRegion(env, numbers, 0, 7, number);
+    (*env)->GetLongArrayRegion(env, numbers, 0, 8, number);
     geometry = (struct pgw_uring_geometry){.fd = (int)number[0],
                                            .queue = (uint16_t)number[1],
                                            .depth = (int)number[2],
@@ -180,6 +180,7 @@ static jlong uring_open(JNIEnv *env, jclass owner, jlongArray numbers, jobject b
                                            .demote = number[5] != 0,
                                            .kept = number[6] != 0,
                                            .taken = number[6] == 2,
+                                           .most = (int)number[7],
                                            .box = (*env)->GetDirectBufferAddress(env, box)};
     ring = pgw_uring_open(&geometry, &error);
     return ring == NULL ? error : pgw_jni_address(ring);
@@ -189,6 +190,12 @@ static jint uring_enter(JNIEnv *env, jclass owner, jlong ring, jint commits, jin
     (void)env;
     (void)owner;
     return pgw_uring_enter(pgw_jni_pointer(ring), commits, spin_us);
+}
+
+static void uring_grow(JNIEnv *env, jclass owner, jlong ring, jlong memory, jint count) {
+    (void)env;
+    (void)owner;
+    pgw_uring_grow(pgw_jni_pointer(ring), pgw_jni_pointer(memory), count);
 }
 
 static void uring_flush(JNIEnv *env, jclass owner, jlong ring, jint commits) {
@@ -234,6 +241,7 @@ bool pgw_jni_transport_load(JNIEnv *env, JavaVM *vm) {
         {"queues", "()I", uring_queues},  {"open", "([JLjava/nio/ByteBuffer;)J", uring_open},
         {"enter", "(JII)I", uring_enter}, {"flush", "(JI)V", uring_flush},
         {"wake", "(J)V", uring_wake},     {"close", "(J)V", uring_close},
+        {"grow", "(JJI)V", uring_grow},
     };
     java_vm = vm;
     return find_upcalls(env) &&

@@ -224,6 +224,7 @@ static void *serve_queue(void *data) {
     struct pgw_uring_geometry geometry = {.fd = queue->fixture->fd,
                                           .queue = (uint16_t)queue->number,
                                           .depth = DEPTH,
+                                          .most = DEPTH,
                                           .memory = pgw_memory_map(bytes),
                                           .payload_bytes = MAX_WRITE,
                                           .box = queue->box};

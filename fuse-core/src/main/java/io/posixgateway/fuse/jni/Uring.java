@@ -41,8 +41,8 @@ public final class Uring {
      * Makes the ring, gives this thread a seat on the queue's CPU, registers every slot.
      *
      * @param geometry descriptor, queue, depth, address of the slots, bytes of a payload, 1 if the thread may stand back, 1 if
-     *     the slots outlive this process and 2 if moreover they hold what an earlier process left
-     * @param box direct, of 2 × depth ints: slots that are ready, then slots to commit
+     *     the slots outlive this process and 2 if moreover they hold what an earlier process left, slots there may ever be
+     * @param box direct, of twice as many ints: slots that are ready, then slots to commit
      */
     public static native long open(long[] geometry, ByteBuffer box);
 
@@ -54,6 +54,13 @@ public final class Uring {
      * @return slots in the box's first half; 0: woken. ENOTCONN: the connection has ended
      */
     public static native int enter(long ring, int commits, int spinMicros);
+
+    /**
+     * Registers more slots. Not where slots outlive this process.
+     *
+     * @param address of the first of them; they stay there until {@link #close}
+     */
+    public static native void grow(long ring, long address, int count);
 
     /** Commits without waiting: the last of the thread's calls but for {@link #close}. */
     public static native void flush(long ring, int commits);

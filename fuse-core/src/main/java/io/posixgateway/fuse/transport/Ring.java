@@ -17,6 +17,11 @@ interface Ring {
         }
 
         @Override
+        public void grow(long ring, long address, int count) {
+            Uring.grow(ring, address, count);
+        }
+
+        @Override
         public void flush(long ring, int commits) {
             Uring.flush(ring, commits);
         }
@@ -35,6 +40,8 @@ interface Ring {
     long open(long[] geometry, ByteBuffer box);
 
     int enter(long ring, int commits, int spinMicros);
+
+    void grow(long ring, long address, int count);
 
     void flush(long ring, int commits);
 

@@ -8,24 +8,33 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One kernel queue and the thread that serves it.
  *
  * <p>Everything belongs to that thread but the {@link FinishedExchanges}. Who pushes onto an empty list wakes the thread; that it
  * takes the list only after a wake-up or before it waits again makes sure that none is left lying.
+ *
+ * <p>A request keeps its entry until it is answered. So when most entries wait, more are added, and what need not wait finds one.
  */
 final class UringQueue implements Runnable {
+    /** Entries that there may be of a queue, if not more at first. */
+    private static final int MAX_ENTRIES = 1024;
+
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final UringTransport transport;
     private final Ring kernel;
     private final int number;
     private final int depth;
+    private final int most;
     private final int spinMicros;
+    private final int strideBytes;
     private final long[] geometry;
     private final ByteBuffer box;
     private final UringExchange[] exchanges;
@@ -42,6 +51,9 @@ final class UringQueue implements Runnable {
     private volatile int thread;
 
     private int commits;
+    /** So many are there by now. */
+    private int entries;
+
     private volatile boolean stopping;
 
     /** @param address of the queue's slots */
@@ -60,16 +72,27 @@ final class UringQueue implements Runnable {
         TransportConfig sizes = transport.sizes();
         depth = sizes.queueDepth();
         spinMicros = sizes.spinMicros();
+        most = transport.kept() ? depth : Math.max(depth, MAX_ENTRIES);
         int payloadBytes = transport.payloadBytes();
+        strideBytes = Uring.HEADER_BYTES + payloadBytes;
         geometry = new long[] {
-            transport.fd(), number, depth, address, payloadBytes, sizes.standBack() ? 1 : 0, transport.keptNumber()
+            transport.fd(),
+            number,
+            depth,
+            address,
+            payloadBytes,
+            sizes.standBack() ? 1 : 0,
+            transport.keptNumber(),
+            most
         };
-        box = ByteBuffer.allocateDirect(2 * depth * Integer.BYTES).order(ByteOrder.nativeOrder());
-        exchanges = new UringExchange[depth];
-        int stride = Uring.HEADER_BYTES + payloadBytes;
-        for (int slot = 0; slot < depth; slot++) {
-            ByteBuffer memory = Native.buffer(address + (long) slot * stride, stride);
-            exchanges[slot] = new UringExchange(this, slot, memory.order(ByteOrder.nativeOrder()));
+        box = ByteBuffer.allocateDirect(2 * most * Integer.BYTES).order(ByteOrder.nativeOrder());
+        exchanges = new UringExchange[most];
+        addExchanges(address, null);
+    }
+
+    private void addExchanges(long address, @Nullable AddedEntries added) {
+        for (int i = 0; i < depth; i++, entries++) {
+            exchanges[entries] = new UringExchange(this, entries, address + (long) i * strideBytes, strideBytes, added);
         }
     }
 
@@ -127,10 +150,41 @@ final class UringQueue implements Runnable {
                 return;
             }
             for (int i = 0; i < ready; i++) {
-                handler.handleAndGoOn(exchanges[box.getInt(i * Integer.BYTES)]);
+                UringExchange exchange = exchanges[box.getInt(i * Integer.BYTES)];
+                exchange.arrived();
+                handler.handleAndGoOn(exchange);
             }
             takeFinished();
+            if (entries - outstanding.get() <= depth / 2) {
+                grow();
+            }
         }
+    }
+
+    /** Most entries wait: adds as many as there were at first, if there may be more. */
+    private void grow() {
+        AddedEntries added = transport.added();
+        long address = entries + depth > most ? -1 : added.map(depth);
+        if (address < 0) {
+            return;
+        }
+        boolean none = entries <= outstanding.get() + commits;
+        long[] files = none ? files() : new long[0];
+        addExchanges(address, added);
+        kernel.grow(ring, address, depth);
+        if (files.length > 0) { // requests may wait in the kernel, which looks there only when one is answered
+            QueueKick.send(transport.fd(), files, depth, metrics.clock());
+        }
+    }
+
+    /** Files that requests which wait are about. */
+    private long[] files() {
+        return Arrays.stream(exchanges, 0, entries)
+                .mapToLong(UringExchange::file)
+                .filter(file -> file != 0)
+                .distinct()
+                .limit(depth)
+                .toArray();
     }
 
     /** Tells the end of the connection from what passes by, and both from what should not happen: that ends the connection. */
@@ -166,7 +220,8 @@ final class UringQueue implements Runnable {
 
     /** On the queue's thread: the reply goes with the next entering of the kernel. */
     void commit(UringExchange exchange) {
-        box.putInt((depth + commits) * Integer.BYTES, exchange.slot());
+        exchange.goes();
+        box.putInt((most + commits) * Integer.BYTES, exchange.slot());
         commits++;
     }
 

@@ -34,6 +34,7 @@ public final class UringTransport implements Transport {
     private final int queueCount = Uring.queues();
     private final int payloadBytes;
     private final RingMemory memory;
+    private final AddedEntries added;
     private final MessageSlots slots;
     private final DeviceReaders readers;
     private final List<UringQueue> queues = new ArrayList<>();
@@ -59,6 +60,7 @@ public final class UringTransport implements Transport {
         this.metrics = metrics;
         this.memory = memory == null ? RingMemory.own(memoryBytes(sizes)) : memory;
         payloadBytes = payloadBytes(sizes);
+        added = new AddedEntries(Uring.HEADER_BYTES + payloadBytes, ParkedMemory.OF_PROCESS);
         slots = new MessageSlots(DEVICE_SLOTS, sizes.maxWriteBytes(), metrics.clock());
         readers = new DeviceReaders("pgw-uring-device", List.of(fd), slots, metrics, this::initAnswered);
     }
@@ -105,6 +107,10 @@ public final class UringTransport implements Transport {
 
     int payloadBytes() {
         return payloadBytes;
+    }
+
+    AddedEntries added() {
+        return added;
     }
 
     @Override
@@ -243,6 +249,7 @@ public final class UringTransport implements Transport {
         if (idle) {
             slots.unmap();
             memory.unmap();
+            added.unmap();
         }
         unused = idle;
         return unused;

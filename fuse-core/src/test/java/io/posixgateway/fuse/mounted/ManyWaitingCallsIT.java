@@ -54,11 +54,8 @@ class ManyWaitingCallsIT {
             Command callers = new Command("python3", "-c", CALLERS, root, Integer.toString(CALLS));
             try {
                 awaitSteady(mounted);
-                if (transport
-                        != TransportChoice.URING) { // where a call keeps its entry of the ring until it is answered
-                    try (Command quick = new Command("stat", root + "/f0")) {
-                        assertThat(quick.await(SOON_SECONDS)).isZero();
-                    }
+                try (Command quick = new Command("stat", root + "/f0")) {
+                    assertThat(quick.await(SOON_SECONDS)).isZero();
                 }
             } finally {
                 callers.close();

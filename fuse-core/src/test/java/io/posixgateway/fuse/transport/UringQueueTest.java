@@ -33,6 +33,7 @@ class UringQueueTest {
 
     private static final class SaidRing implements Ring {
         private final Deque<Integer> results = new ArrayDeque<>();
+        private int added;
 
         SaidRing(int... results) {
             for (int result : results) {
@@ -51,6 +52,11 @@ class UringQueueTest {
         }
 
         @Override
+        public void grow(long ring, long address, int count) {
+            added += count;
+        }
+
+        @Override
         public void flush(long ring, int commits) {}
 
         @Override
@@ -61,8 +67,12 @@ class UringQueueTest {
     }
 
     private void run(int... results) {
+        run(new SaidRing(results), handled::add);
+    }
+
+    private void run(SaidRing ring, RequestHandler handler) {
         transport.whenBroken(broken::add);
-        new UringQueue(transport, new SaidRing(results), 0, memory.address(), handled::add, metrics).run();
+        new UringQueue(transport, ring, 0, memory.address(), handler, metrics).run();
     }
 
     @Test
@@ -77,5 +87,20 @@ class UringQueueTest {
     void enter_failsForGood_tellsThatTheConnectionCannotBeServed() {
         run(-Errno.EBADF);
         assertThat(broken).singleElement().asString().contains("queue 0");
+    }
+
+    /** Else what could be answered at once would wait with them. */
+    @Test
+    void request_whileMostEntriesWait_findsAnEntry() {
+        SaidRing ring = new SaidRing(1, -Errno.ENOTCONN);
+        run(ring, Exchange::offload);
+        assertThat(ring.added).isEqualTo(2);
+    }
+
+    @Test
+    void request_whileOthersNeedNotWait_addsNoEntry() {
+        SaidRing ring = new SaidRing(1, 2, -Errno.ENOTCONN);
+        run(ring, exchange -> exchange.reply(0, 0));
+        assertThat(ring.added).isZero();
     }
 }
