@@ -123,8 +123,7 @@ public final class AlluxioStore implements Store {
         this.loader = new Loader(master);
         this.mountPoints = new MountPoints(this::mountTable, clock);
         this.writeType = WritePType.valueOf(options.writeType());
-        boolean persists = writeType != WritePType.MUST_CACHE;
-        this.renames = new Renames(files, mountPoints, loadMetadataRaceGuard, open, persists);
+        this.renames = new Renames(files, mountPoints, loadMetadataRaceGuard, open, writeType);
         asking.setKeepAliveTime(10, TimeUnit.SECONDS);
         asking.allowCoreThreadTimeOut(true);
         asking.setRemoveOnCancelPolicy(true);
@@ -305,7 +304,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public boolean deletesToReplace(String path) throws StoreException {
-        return mountPoints.of(path).kind() != UfsKind.LOCAL;
+        return renames.deletesToReplace(path);
     }
 
     @Override
@@ -461,7 +460,7 @@ public final class AlluxioStore implements Store {
 
     @Override
     public boolean persists() {
-        return writeType == WritePType.CACHE_THROUGH || writeType == WritePType.THROUGH;
+        return renames.persistsAtOnce();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.client;
 import alluxio.client.file.URIStatus;
 import alluxio.grpc.RenamePOptions;
 import alluxio.grpc.S3SyntaxOptions;
+import alluxio.grpc.WritePType;
 import io.posixgateway.alluxio.client.MasterClient.Repeat;
 import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
@@ -17,7 +18,8 @@ import java.util.List;
  * Asked so, it persists what it renames, too: not what is to be in workers alone, and replaces nothing of the UFS.
  * Object stores and HDFS refuse to rename to what exists: there the file is to be deleted in the UFS, too. The master does all of it under
  * the locks of both paths, so Alluxio shows the old file or the new one; the UFS itself shows neither for the time of a copy. On a local
- * folder that gap need not be, as rename(2) replaces.
+ * folder that gap need not be, as rename(2) replaces; but where what is written goes to workers first, nothing is renamed in the UFS, and
+ * the old file has to be deleted there, or the next comparison brings it back.
  *
  * <p>Where it deletes, it is asked once: a master that was killed after the last step in the UFS, before its journal said so, would
  * delete what it had put there if it was asked again.
@@ -33,20 +35,29 @@ final class Renames {
     private final MountPoints mountPoints;
     private final LoadMetadataRaceGuard listings;
     private final OpenReaders open;
-    private final boolean persists;
+    private final WritePType writeType;
 
-    /** @param persists does what is written get into the UFS, at once or later? */
     Renames(
             FileSystemMaster files,
             MountPoints mountPoints,
             LoadMetadataRaceGuard listings,
             OpenReaders open,
-            boolean persists) {
-        this.persists = persists;
+            WritePType writeType) {
+        this.writeType = writeType;
         this.files = files;
         this.mountPoints = mountPoints;
         this.listings = listings;
         this.open = open;
+    }
+
+    /** Is what is written in the UFS once it is complete? */
+    boolean persistsAtOnce() {
+        return writeType == WritePType.CACHE_THROUGH || writeType == WritePType.THROUGH;
+    }
+
+    /** As {@link Store#deletesToReplace}. */
+    boolean deletesToReplace(String path) throws StoreException {
+        return !persistsAtOnce() || mountPoints.of(path).kind() != UfsKind.LOCAL;
     }
 
     /** As {@link Store#rename}. */
@@ -67,11 +78,11 @@ final class Renames {
     private String replaced(String from, String to) throws StoreException {
         boolean persisted = isReplaceablePersisted(to);
         RenamePOptions.Builder options = RenamePOptions.newBuilder().setS3SyntaxOptions(OVERWRITING);
-        if (mountPoints.of(to).kind() == UfsKind.LOCAL) {
-            files.rename(from, to, options.build(), Repeat.UNANSWERED_CHANGE);
+        if (deletesToReplace(to)) {
+            options.setPersist(writeType != WritePType.MUST_CACHE || persisted);
+            deletedAndRenamed(from, to, options.build());
         } else {
-            deletedAndRenamed(
-                    from, to, options.setPersist(persists || persisted).build());
+            files.rename(from, to, options.build(), Repeat.UNANSWERED_CHANGE);
         }
         return to;
     }

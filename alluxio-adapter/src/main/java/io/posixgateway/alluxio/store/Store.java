@@ -129,7 +129,8 @@ public interface Store extends AutoCloseable {
 
     /**
      * Whether a rename over a file of this path deletes that file in the under file system before it takes its name: besides object
-     * stores so does what renames in one step, but not over a file, such as HDFS. Never waits for long.
+     * stores so does what renames in one step, but not over a file, such as HDFS, and any where this {@link #persists} later or never.
+     * Never waits for long.
      */
     default boolean deletesToReplace(String path) throws StoreException {
         return copiesOnRename(path);

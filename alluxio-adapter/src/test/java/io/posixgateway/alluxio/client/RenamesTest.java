@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import alluxio.client.file.FileSystemContext;
 import alluxio.grpc.RenamePRequest;
+import alluxio.grpc.WritePType;
 import io.posixgateway.alluxio.store.ManualClock;
 import io.posixgateway.alluxio.store.StoreOptions;
 import java.util.List;
@@ -18,17 +19,21 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RenamesTest {
     private final ManualClock clock = new ManualClock();
 
-    /** Asked to persist, the master has the job service put it into the under file system. */
+    /** Asked to persist, the master has the job service put it into the under file system; where that renames over a file, it need not. */
     @ParameterizedTest
-    @CsvSource({"true, s3://bucket/", "false, s3://bucket/", "true, hdfs://name:9000/", "false, hdfs://name:9000/"})
-    void replacement_isPersisted_onlyWhereWhatIsWrittenIs(boolean persists, String ufs) throws Exception {
+    @CsvSource({
+        "CACHE_THROUGH, s3://bucket/, true",
+        "MUST_CACHE, s3://bucket/, false",
+        "CACHE_THROUGH, hdfs://name:9000/, true",
+        "MUST_CACHE, hdfs://name:9000/, false",
+        "CACHE_THROUGH, /folder, false",
+        "ASYNC_THROUGH, /folder, true"
+    })
+    void replacement_isPersisted_onlyWhereWhatIsWrittenIs(String writeType, String ufs, boolean persists)
+            throws Exception {
         try (FalseMaster server = new FalseMaster(true)) {
             StoreOptions options = new StoreOptions(
-                    server.address(),
-                    "",
-                    persists ? "CACHE_THROUGH" : "MUST_CACHE",
-                    true,
-                    Map.of("alluxio.security.authentication.type", "NOSASL"));
+                    server.address(), "", writeType, true, Map.of("alluxio.security.authentication.type", "NOSASL"));
             try (FileSystemContext context = FileSystemContext.create(new Subject(), ClientProperties.of(options))) {
                 MasterClient master = new MasterClient(context, 1, clock);
                 MountPoints mountPoints = new MountPoints(() -> Map.of("/", ufs), clock);
@@ -37,7 +42,7 @@ class RenamesTest {
                                 mountPoints,
                                 new LoadMetadataRaceGuard(clock),
                                 new OpenReaders(),
-                                persists)
+                                WritePType.valueOf(writeType))
                         .rename("/new", "/file", true);
                 master.close();
             }

@@ -41,7 +41,7 @@ public final class MemoryStore implements Store {
         this.cluster = cluster;
         this.type = type;
         this.faults = new StoreFaults(cluster.clock());
-        this.persistsRenames = cluster.ufs().kind() != MemoryUfs.Kind.LOCAL;
+        this.persistsRenames = cluster.ufs().kind() != MemoryUfs.Kind.LOCAL || !type.persists();
     }
 
     /** Renames as a client that does not ask the master to persist what it renames. */
@@ -298,7 +298,7 @@ public final class MemoryStore implements Store {
 
     @Override
     public boolean deletesToReplace(String path) {
-        return cluster.ufs().kind() != MemoryUfs.Kind.LOCAL;
+        return cluster.ufs().kind() != MemoryUfs.Kind.LOCAL || !type.persists();
     }
 
     @Override

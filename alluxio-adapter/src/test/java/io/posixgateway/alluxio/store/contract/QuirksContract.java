@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * How Alluxio 2.9 surprises, each with where the gateway works around it. A store in memory without these would prove nothing.
@@ -66,7 +68,7 @@ abstract class QuirksContract extends ContractCase {
         assertThat(store.status(at("new")).lengthBytes()).isEqualTo(7);
     }
 
-    /** What only workers have replaces a file in Alluxio alone: a comparison brings the old one back. Nothing works around it. */
+    /** What only workers have replaces a file in Alluxio alone: a comparison brings the old one back. A client that writes so, too, deletes it. */
     @Test
     void renameOfCachedFileOverPersisted_leavesTheOldOneInTheUfs() throws Exception {
         assumeRenamesReplace();
@@ -77,6 +79,19 @@ abstract class QuirksContract extends ContractCase {
         assertThat(outside(at("there"))).isEqualTo("old");
         assertThat(store.compared(at("there")).lengthBytes()).isEqualTo(3);
         assertThat(read(at("there"))).isEqualTo("old");
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"MUST_CACHE", "ASYNC_THROUGH"})
+    void renameOfCachedFileOverPersisted_byAClientThatWritesSo_leavesNothingOfTheOldOne(WriteType type)
+            throws Exception {
+        Store cached = fixture.client(type, 0);
+        write(at("there"), "old");
+        write(cached, at("new"), "new content");
+        cached.rename(at("new"), at("there"), true);
+        assertThat(outside(at("there"))).isNotEqualTo("old");
+        assertThat(cached.compared(at("there")).lengthBytes()).isEqualTo(11);
+        assertThat(read(at("there"))).isEqualTo("new content");
     }
 
     /** A file that goes to the UFS cannot be renamed before it is complete: the UFS does not have it. Dirty files.move commits first. */
