@@ -170,7 +170,7 @@ public final class Committer {
         private final String path;
         private final Waiter waiter;
         private Undo undo = moved -> {};
-        /** Another client has put its own file there: this one is to replace that, as the last to close wins. */
+        /** Another client's file is there, or none: the content is to replace that, or to be there again, as the last to close wins. */
         private boolean taken;
         /** What was written lies beside, and is about to take the name. */
         private boolean unfinished;
@@ -264,7 +264,7 @@ public final class Committer {
             late.note(dirtyFile, attempt.path, sink);
             attempt.undo = moved -> {
                 if (!moved) {
-                    attempt.taken = isTakenByOther(dirtyFile, attempt.path);
+                    attempt.taken |= isTakenByOther(dirtyFile, attempt.path);
                 }
             };
             throw e;
@@ -318,6 +318,7 @@ public final class Committer {
         }
         FileStatus there = incomplete.find(attempt.path, created.sink().fileId());
         if (there == null) {
+            attempt.taken = true;
             throw new StoreException(Errno.EIO, attempt.path + " was replaced or removed by another client", null);
         }
         attributes.merge(dirtyFile, there);

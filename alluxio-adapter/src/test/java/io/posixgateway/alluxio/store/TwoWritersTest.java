@@ -96,6 +96,28 @@ class TwoWritersTest {
                 .isEqualTo(1);
     }
 
+    /** As one does that existed before; the removal may have been this mount's, of which it heard nothing. */
+    @Test
+    void close_afterTheNewFileWasRemoved_createsItAgain() {
+        try (OpenFile file = one.create("/f")) {
+            file.write(FIRST);
+            cluster.clock().advance(Duration.ofMillis(200));
+            two.unlink("/f");
+        }
+        assertHolds(FIRST);
+    }
+
+    @Test
+    void close_afterAnUnlinkWhoseAnswerWasLost_succeeds() {
+        one.faults().on(StoreCall.DELETE).loseAnswer();
+        try (OpenFile file = one.create("/f")) {
+            file.write(FIRST);
+            cluster.clock().advance(Duration.ofMillis(200));
+            assertThatThrownBy(() -> one.unlink("/f")).isInstanceOf(FuseFailure.class);
+        }
+        assertHolds(FIRST);
+    }
+
     @ParameterizedTest
     @EnumSource
     void closeOfStream_whereAnotherFileIsByThen_failsAndLeavesThatWhole(Way way) {
