@@ -182,7 +182,10 @@ public final class FileReplacer {
         }
     }
 
-    /** Sends it until it is in place. Was it answered, so that Alluxio knows of it? */
+    /**
+     * Sends it until it is in place. One that is refused is sent once more: the store may have had an object there of which Alluxio knew
+     * nothing, and knows since the look. Was it answered, so that Alluxio knows of it?
+     */
     private boolean isSent(Renaming renaming, @Nullable Attr renamed, @Nullable Attr replaced) throws StoreException {
         long beganNanos = clock.nanos();
         for (int waits = 0; ; waits++) {
@@ -195,13 +198,17 @@ public final class FileReplacer {
                     return false;
                 }
                 boolean whole = found == Outcome.TARGET_STAYS;
-                if (!whole || !e.isUnanswered() || !pauses.await(beganNanos, waits)) {
+                if (!whole || !(isRefusedAtFirst(e, waits) || (e.isUnanswered() && pauses.await(beganNanos, waits)))) {
                     log.over.remove(renaming);
                     throw RenameFailures.of(renaming, found, e);
                 }
                 LOG.info("{} is unchanged; replacing it again: {}", renaming.to(), e.getMessage());
             }
         }
+    }
+
+    private static boolean isRefusedAtFirst(StoreException failure, int waits) {
+        return waits == 0 && failure.errno() == Errno.EIO && !failure.isUnanswered();
     }
 
     /** After a failure: what is found, or has become of it now. */

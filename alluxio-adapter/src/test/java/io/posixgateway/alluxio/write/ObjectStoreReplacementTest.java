@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.store.AsyncCall;
+import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.FuseFailure;
 import io.posixgateway.alluxio.store.MemoryCluster;
@@ -19,6 +20,7 @@ import io.posixgateway.fuse.conformance.Eventually;
 import io.posixgateway.fuse.dispatch.InFlightRequest;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.wire.Opcode;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -545,6 +547,20 @@ class ObjectStoreReplacementTest {
         mount.dropCaches();
         cluster.clock().advance(Duration.ofMinutes(1));
         assertHolds(OLD);
+        assertThat(hidden()).isEmpty();
+    }
+
+    /** As a worker that had stopped leaves it. To Alluxio, which believes the name to be free, the rename fails for no reason. */
+    @Test
+    void replacement_ofAnObjectThatAlluxioKnowsNothingOf_takesItsName() throws Exception {
+        try (MemoryMount.OpenFile file = mount.create("/dir/new").write(NEW)) {
+            mount.faults().on(StoreCall.COMPLETE).fail(Errno.EIO);
+            fails(Errno.EIO, file::fsync);
+            assertThat(Existing.orNull(() -> other.status("/dir/new"))).isNull();
+            cluster.ufs().write("/dir/new", "late".getBytes(StandardCharsets.UTF_8));
+        }
+        assertThat(mount.read("/dir/new")).isEqualTo(NEW);
+        assertThat(cluster.ufs().read("/dir/new")).asString().isEqualTo(NEW);
         assertThat(hidden()).isEmpty();
     }
 
