@@ -129,6 +129,22 @@ public final class Locations {
         }
     }
 
+    /** A file of which Alluxio knows nothing yet has this path: puts it into the tree there. Waits. */
+    public void settleUnknown(Inode inode, String path) throws StoreException {
+        int slash = path.lastIndexOf('/');
+        String below = belowRoot(path.substring(0, slash + 1));
+        Inode directory = below == null
+                ? null
+                : walk(below, (at, part, last) -> metadata.child(at, names(at).shown(part)))
+                        .found();
+        if (directory == null || !directory.isDirectory()) {
+            table.loose(inode, path);
+        } else {
+            Name name = names(directory).shown(path.substring(slash + 1));
+            table.attach(directory, name, inode, metadata.nowNanos());
+        }
+    }
+
     /** Between the names in a directory and those in its path. Waits where it is not known yet in what it is stored. */
     NameCodec names(Inode directory) throws StoreException {
         if (!directory.isStoreKnown()) {

@@ -81,9 +81,22 @@ final class DirtyFileRestorer {
         FileStatus status = record.content().status().withContent(inode.fileId(), content.lengthBytes());
         Attr attr = reader.read(status, metadata.nowNanos());
         DirtyState state = state(record, content, gone);
+        if (state == DirtyState.Spooled.INCOMPLETE && isGivenUp(record, inode)) {
+            state = DirtyState.Spooled.HERE_ONLY;
+        }
         DirtyFile dirtyFile = new DirtyFile(inode, content, record, attr, metadata.clock(), state);
         dirtyFile.restore();
         return dirtyFile;
+    }
+
+    /** Was the name of a new file given up, and has nobody taken it? It has its name here, so that a rename over it finds it. */
+    private boolean isGivenUp(DirtyFileRecord record, Inode inode) throws StoreException {
+        String path = record.content().path();
+        boolean isFree = where(inode.fileId()) == null && returned.at(path) == null;
+        if (isFree) {
+            metadata.locations().settleUnknown(inode, path);
+        }
+        return isFree;
     }
 
     private static DirtyState state(DirtyFileRecord record, Spool content, boolean gone) {
