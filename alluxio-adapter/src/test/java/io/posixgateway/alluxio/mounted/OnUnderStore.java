@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.mounted;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.posixgateway.alluxio.embedded.EmbeddedAlluxio;
+import io.posixgateway.alluxio.fs.AlluxioFileSystem;
 import io.posixgateway.alluxio.fs.AlluxioMount;
 import io.posixgateway.alluxio.fs.AlluxioOptions;
 import io.posixgateway.alluxio.store.Store;
@@ -37,9 +38,13 @@ abstract class OnUnderStore {
         folder = "under-store-" + FOLDERS.incrementAndGet();
         other = AlluxioMount.connect(at("/"), SharedAlluxio.options(Map.of()));
         other.makeDirectory("/" + folder, 0777, Map.of());
-        mounted = MountedFileSystem.mount(
-                AlluxioMount.open(at("/" + folder), SharedAlluxio.options(Map.of())), TransportChoice.AUTO);
+        mounted = MountedFileSystem.mount(open(at("/" + folder)), TransportChoice.AUTO);
         root = mounted.root();
+    }
+
+    /** As it is to be mounted. */
+    AlluxioFileSystem open(AlluxioOptions place) throws Exception {
+        return AlluxioMount.open(place, SharedAlluxio.options(Map.of()));
     }
 
     @AfterEach

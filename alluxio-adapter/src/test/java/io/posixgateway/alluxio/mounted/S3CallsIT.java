@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.mounted;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
@@ -18,6 +19,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What operations cost on an object store, in requests that a real S3 server counts: docs/semantics.md has the table. Of the long form,
@@ -60,15 +63,17 @@ class S3CallsIT {
     private static final int ALL = 1 + TIMES;
 
     private static final byte[] CONTENT = new byte[1024];
+    private static final byte[] OTHER_CONTENT = "x".repeat(1024).getBytes(UTF_8);
 
     private EmbeddedAlluxio alluxio;
     private S3Server bucket;
     private String folder;
     private MountedFileSystem mounted;
+    private MountedFileSystem inPlace;
     private Path root;
 
     @BeforeEach
-    void mount() throws Exception {
+    void mount(@TempDir Path spool) throws Exception {
         alluxio = Clusters.onS3();
         bucket = Objects.requireNonNull(alluxio.s3());
         folder = "calls-" + Long.toUnsignedString(System.identityHashCode(this), 36);
@@ -78,12 +83,16 @@ class S3CallsIT {
         mounted = MountedFileSystem.mount(
                 AlluxioMount.open(at("/" + folder), SharedAlluxio.options(KNOWN_FOR_LONG)), TransportChoice.AUTO);
         root = mounted.root();
+        inPlace = MountedFileSystem.mount(
+                S3OverwriteIT.inPlace(at("/" + folder), spool, KNOWN_FOR_LONG), TransportChoice.AUTO);
     }
 
     @AfterEach
     void unmount() throws Exception {
-        if (mounted != null) {
-            mounted.close();
+        for (MountedFileSystem each : Arrays.asList(mounted, inPlace)) {
+            if (each != null) {
+                each.close();
+            }
         }
     }
 
@@ -194,6 +203,13 @@ class S3CallsIT {
         measure(table, "read a file that a worker has", i -> Files.readAllBytes(root.resolve("f" + i)));
         measure(table, "replace a file by `>`", i -> Files.write(root.resolve("f" + i), CONTENT));
         measure(table, "append to a file", i -> Files.write(root.resolve("f" + i), CONTENT, StandardOpenOption.APPEND));
+        for (int i = 0; i < ALL; i++) {
+            Files.write(inPlace.root().resolve("p" + i), CONTENT);
+        }
+        measure(
+                table,
+                "replace a file by `>` with `replace=in-place`",
+                i -> Files.write(inPlace.root().resolve("p" + i), OTHER_CONTENT));
         measure(
                 table,
                 "`chmod`",
