@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.write;
 
 import io.posixgateway.alluxio.journal.DirtyFileRecord;
+import io.posixgateway.alluxio.journal.Phase;
 import io.posixgateway.alluxio.meta.Attr;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.Metadata;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +57,8 @@ final class RecommitQueue implements AutoCloseable {
         private final DirtyFileRecord record;
         private long notBeforeNanos;
         private volatile boolean deleted;
+        /** What it was when it was found to be lost, until it is uploaded again; null: it was not. */
+        private @Nullable Attr undone;
 
         private Kept(Spool spool, DirtyFileRecord record, long notBeforeNanos) {
             this.spool = spool;
@@ -194,10 +198,13 @@ final class RecommitQueue implements AutoCloseable {
     private boolean isDone(Kept kept) {
         DirtyFileRecord.Content committed = kept.record.content();
         long now = metadata.nowNanos();
-        if (closed || now - kept.notBeforeNanos < 0 || late.concern(committed.path()) || isForeign(kept)) {
+        if (closed || now - kept.notBeforeNanos < 0 || isForeign(kept)) {
             return false;
         }
         try {
+            if (kept.undone != null || late.concern(committed.path())) {
+                return isSafeAgain(kept);
+            }
             Inode inode = metadata.locations().ofFile(committed.node(), committed.fileId());
             if (inode == null) {
                 return isGone(kept);
@@ -212,6 +219,56 @@ final class RecommitQueue implements AutoCloseable {
             boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
             return gone && !isForeign(kept) && isGone(kept);
         }
+    }
+
+    /**
+     * A worker may still write there for long: where it has deleted the object already, of which Alluxio still knows, others get it back
+     * now, and not only then. Its record says from then on that it may be lost, as the comparison makes Alluxio forget it.
+     *
+     * @return is it safe now?
+     */
+    private boolean isSafeAgain(Kept kept) {
+        kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
+        DirtyFileRecord.Content committed = kept.record.content();
+        try {
+            Inode inode = metadata.locations().ofFile(committed.node(), committed.fileId());
+            return inode != null
+                    && !commits.has(inode)
+                    && metadata.pathLocks().shared(inode, () -> uploadedIfUndone(kept, inode));
+        } catch (StoreException e) {
+            LOG.warn("{} may be lost, and could not be uploaded again yet: {}", committed.path(), e.getMessage());
+            return false;
+        }
+    }
+
+    /** Is it safe now? */
+    private boolean uploadedIfUndone(Kept kept, Inode inode) throws StoreException {
+        String path = kept.record.content().path();
+        if (kept.undone == null) {
+            Attr attr = metadata.refresh(inode);
+            if (!isStill(kept, inode, attr) || !isDeletedFromStore(path, inode)) {
+                return false;
+            }
+            kept.undone = attr;
+            kept.record.overwriting(attr.raw().id(), path);
+            kept.record.mark(Phase.SPOOLED);
+        }
+        if (kept.deleted || Existing.orNull(() -> commits.store.status(path)) != null) {
+            kept.undone = null;
+            return isGone(kept);
+        }
+        boolean safe = commits.again(dirtyFile(kept, inode, kept.undone, DirtyState.Spooled.CHANGED));
+        if (!kept.record.isMarked(Phase.SPOOLED)) {
+            kept.undone = null;
+            LOG.warn("{} was deleted from its store, by a worker it seems, and was uploaded again", path);
+        }
+        return safe;
+    }
+
+    private boolean isDeletedFromStore(String path, Inode inode) throws StoreException {
+        return commits.store.copiesOnRename(path)
+                && path.equals(metadata.pathOf(inode))
+                && Existing.orNull(() -> commits.store.compared(path)) == null;
     }
 
     /** Its file is no more: this mount deleted it, or another client replaced it; if not, the content may be all that is left. */
@@ -240,7 +297,7 @@ final class RecommitQueue implements AutoCloseable {
     private boolean committed(Kept kept, Inode inode, Attr attr) {
         kept.notBeforeNanos = metadata.nowNanos() + AGAIN_NANOS;
         DirtyState state = new DirtyState.Unstable(kept.record.content().path(), false);
-        DirtyFile dirtyFile = new DirtyFile(inode, kept.spool, kept.record, attr, metadata.clock(), state);
+        DirtyFile dirtyFile = dirtyFile(kept, inode, attr, state);
         try {
             boolean safe = metadata.pathLocks().shared(dirtyFile.inode, () -> commits.again(dirtyFile));
             if (safe) {
@@ -251,6 +308,10 @@ final class RecommitQueue implements AutoCloseable {
             LOG.error("A file could not be uploaded again yet: {}", e.getMessage());
             return false;
         }
+    }
+
+    private DirtyFile dirtyFile(Kept kept, Inode inode, Attr attr, DirtyState state) {
+        return new DirtyFile(inode, kept.spool, kept.record, attr, metadata.clock(), state);
     }
 
     /** Has the file the content that was committed, and a name? */

@@ -20,6 +20,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -132,6 +134,19 @@ class KilledOverwriteTest {
             assertThat(mount.stat(FILE).mode() & 0777).isEqualTo(MODE);
             assertThat(mount.requests().getxattr(mount.lookup(FILE).id(), "user.a"))
                     .isEqualTo("1");
+        }
+
+        /** Retries wait for it. */
+        private <T> T whileTimePasses(Callable<T> work) throws Exception {
+            FutureTask<T> task = new FutureTask<>(work);
+            Thread thread = new Thread(task, "caller");
+            thread.setDaemon(true);
+            thread.start();
+            Eventually.holds("it is done", () -> {
+                cluster.clock().advance(Duration.ofMillis(100));
+                return task.isDone();
+            });
+            return task.get();
         }
 
         @Override
@@ -311,6 +326,51 @@ class KilledOverwriteTest {
                 return trial.cluster.ufs().exists(FILE);
             });
             trial.awaitWhole(NEW);
+        }
+    }
+
+    /**
+     * The worker stopped before the gateway was killed, and deletes the object long after the next one has uploaded it: which worker it was,
+     * that one does not know.
+     */
+    @ParameterizedTest
+    @EnumSource(Next.class)
+    void overwrite_undoneLateByWorkerOfKilledGateway_isUploadedAgainWithinAMinute(Next how) throws Exception {
+        try (Trial trial = new Trial()) {
+            OpenFile file = trial.change();
+            trial.client.faults().on(StoreCall.COMPLETE).before(() -> {
+                trial.cluster.workers().get(0).stop();
+                trial.killed.kill();
+            });
+            trial.killed.killAfter(Integer.MAX_VALUE, false, newFolder());
+            assertThat(succeeds(() -> trial.killed.requests().flush(file.opened())))
+                    .isFalse();
+            try (MemoryMount next = trial.whileTimePasses(() -> trial.next(how))) {
+                if (how == Next.KEPT) {
+                    OpenFile inherited = next.inherited(file);
+                    trial.whileTimePasses(() -> {
+                        inherited.close();
+                        return NEW;
+                    });
+                }
+                trial.awaitWhole(NEW);
+                next.faults()
+                        .on(StoreCall.COMPLETE)
+                        .fail(Errno.EIO); // once, when Alluxio has forgotten the file already
+                trial.cluster.workers().get(0).resume();
+                assertThat(trial.cluster.ufs().exists(FILE))
+                        .as("the worker deletes it")
+                        .isFalse();
+                long sinceNanos = trial.cluster.clock().nanos();
+                Eventually.holds("it is uploaded again", () -> {
+                    trial.cluster.clock().advance(Duration.ofSeconds(1));
+                    return trial.cluster.ufs().exists(FILE);
+                });
+                assertThat(Duration.ofNanos(trial.cluster.clock().nanos() - sinceNanos))
+                        .isLessThan(Duration.ofMinutes(1));
+                trial.awaitWhole(NEW);
+                trial.assertIs(next, NEW);
+            }
         }
     }
 
