@@ -224,7 +224,7 @@ stress-alluxio: build
 STORE_TESTS := MasterLossIT AlluxioConformanceIT io.posixgateway.alluxio.mounted.CoherenceIT NothingMovesIT WriteIT CommitFaultTest \
   HeldCommitFaultTest MasterAndWorkerLossFaultTest DirtyFileTakeoverFaultTest OpenFilesFaultTest io.posixgateway.alluxio.gateway.TakeoverFaultTest
 # A change of the requests that operations cost is written into docs/semantics.md by make s3-test TEST=S3CallsIT ARGS=-Dpgw.docs.write=true.
-S3_TESTS := S3IT S3CallsIT S3DiskFullIT S3StoreContractIT S3OverwriteIT $(STORE_TESTS)
+S3_TESTS := S3IT S3CallsIT S3DiskFullIT S3StoreContractIT S3OverwriteIT S3KilledOverwriteIT $(STORE_TESTS)
 HDFS_TESTS := HdfsIT AlluxioStoreContractIT $(STORE_TESTS)
 
 # The conformance suite and what is written, renamed and listed, on Alluxio over a real S3 server (TEST=class,class; of make long:

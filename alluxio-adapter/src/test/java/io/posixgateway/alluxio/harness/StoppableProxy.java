@@ -20,6 +20,9 @@ public final class StoppableProxy implements AutoCloseable {
     private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
     private final Object gate = new Object();
     private boolean stopped;
+    /** So many pieces come through until it stops. */
+    private long left = Long.MAX_VALUE;
+
     private volatile boolean losing;
     private volatile boolean cutting;
 
@@ -54,6 +57,19 @@ public final class StoppableProxy implements AutoCloseable {
         }
     }
 
+    /** {@link #stop} once so many pieces of what is sent, or answered, have come through. */
+    public void stopAfter(long pieces) {
+        synchronized (gate) {
+            left = pieces;
+        }
+    }
+
+    public boolean isStopped() {
+        synchronized (gate) {
+            return stopped;
+        }
+    }
+
     /** From now on what the target answers is lost, and the connection with it; what it is sent still arrives. */
     public void loseAnswers() {
         losing = true;
@@ -70,6 +86,7 @@ public final class StoppableProxy implements AutoCloseable {
         cutting = false;
         synchronized (gate) {
             stopped = false;
+            left = Long.MAX_VALUE;
             gate.notifyAll();
         }
     }
@@ -106,21 +123,27 @@ public final class StoppableProxy implements AutoCloseable {
         }
     }
 
-    private void carry(Socket from, Socket to, boolean answers, long most) throws IOException, InterruptedException {
-        long left = most;
+    private void carry(Socket from, Socket to, boolean answers, long limit) throws IOException, InterruptedException {
+        long most = limit;
         try (from;
                 to) {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
             byte[] bytes = new byte[PIECE_BYTES];
             for (int count = in.read(bytes); count >= 0 && !(answers && losing); count = in.read(bytes)) {
-                synchronized (gate) {
-                    while (stopped) {
-                        gate.wait();
-                    }
-                }
-                out.write(bytes, 0, (int) Math.min(count, left));
-                left -= Math.min(count, left);
+                awaitTurn();
+                out.write(bytes, 0, (int) Math.min(count, most));
+                most -= Math.min(count, most);
+            }
+        }
+    }
+
+    /** Of one piece. */
+    private void awaitTurn() throws InterruptedException {
+        synchronized (gate) {
+            stopped |= left-- == 0;
+            while (stopped) {
+                gate.wait();
             }
         }
     }
