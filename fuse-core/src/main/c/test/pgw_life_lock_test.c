@@ -105,7 +105,10 @@ static void lockThroughASharedDescriptor_isOfTheOneThatTookIt(void **state) {
     struct pgw_life_lock *second = NULL;
     (void)state;
     int fd = memfd_create("pgw-life-lock-test", MFD_CLOEXEC);
-    assert_true(fd >= 0);
+    if (fd < 0) {
+        fail();
+        return; /* the analyzer does not know that fail does not return */
+    }
     assert_int_equal(pgw_life_lock_opened(fd, &first), 0);
     assert_int_equal(test_descriptors_same_as(fd), 1);
     assert_int_equal(pgw_life_lock_opened(fd, &second), -EAGAIN);
@@ -131,10 +134,8 @@ static void linkOrMissingFile_isNotLocked(void **state) {
 
 static void *look_at_mount(void *argument) {
     char file[80];
-    (void)argument;
     snprintf(file, sizeof file, "%s/file", target);
-    (void)access(file, F_OK);
-    return NULL;
+    return access(file, F_OK) == 0 ? argument : NULL;
 }
 
 /* Has the lock, and another thread that the mount, which nobody serves, holds up in the kernel. */

@@ -229,7 +229,7 @@ final class ClusterWatch {
                     return id;
                 }
                 if (clock.nanos() - beganNanos >= SETTLING_NANOS) {
-                    throw StoreException.unanswered(
+                    throw StoreException.silence(
                             "Alluxio's master does not know its cluster id: it is starting, or does not lead", null);
                 }
                 clock.sleep(PAUSE_NANOS);

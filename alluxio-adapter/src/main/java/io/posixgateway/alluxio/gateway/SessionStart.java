@@ -63,7 +63,7 @@ final class SessionStart {
                             Kind.ENDING,
                             "the gateway that served it was killed, but waits in the kernel, such as for a disk or a server that"
                                     + " does not respond, and can still write into the volume's folder: make that respond,"
-                                    + " or restart the node (" + failure.getMessage() + ")",
+                                    + " or restart the node",
                             failure);
         } catch (KeeperException | ServiceException served) {
             return failure;

@@ -51,6 +51,7 @@ final class PieceTable {
     }
 
     /** False: another one is in its place, or none. */
+    @SuppressWarnings("ReferenceEquality") // an equal one may have been written since
     synchronized boolean holds(Piece piece) {
         return pieces.get(piece) == piece;
     }

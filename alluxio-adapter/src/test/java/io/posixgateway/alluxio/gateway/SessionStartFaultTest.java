@@ -144,7 +144,7 @@ class SessionStartFaultTest {
         assertThat(SessionStart.whyHeld(NAME, keeper, held))
                 .isInstanceOfSatisfying(
                         ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.ENDING))
-                .hasMessageContaining("restart the node (a test says so");
+                .hasMessageContaining("restart the node");
         PersistentSession claimed = SessionStart.claimed(NAME, keeper.take(NAME));
         try {
             assertThat(SessionStart.whyHeld(NAME, keeper, held)).isSameAs(held);

@@ -209,6 +209,7 @@ class S3OverwriteIT extends OnUnderStore {
             void run() throws Exception;
         }
 
+        @SuppressWarnings("NonAtomicVolatileUpdate") // by one thread
         void start(Once once) {
             Callable<Void> all = () -> {
                 while (!stopped) {
@@ -276,8 +277,10 @@ class S3OverwriteIT extends OnUnderStore {
             }
         }
 
-        private void at(byte[] object) {
-            assertThat(object).as("the object is there").isNotNull();
+        private void at(byte @Nullable [] object) {
+            if (object == null) {
+                throw new AssertionError("the object is not there");
+            }
             int number = object.length - BYTES;
             assertThat(number).isBetween(newest, REPLACEMENTS - 1);
             assertThat(object).isEqualTo(content(number));

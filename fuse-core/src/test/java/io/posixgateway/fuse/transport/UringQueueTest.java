@@ -93,7 +93,9 @@ class UringQueueTest {
     @Test
     void request_whileMostEntriesWait_findsAnEntry() {
         SaidRing ring = new SaidRing(1, -Errno.ENOTCONN);
-        run(ring, Exchange::offload);
+        run(ring, exchange -> {
+            exchange.offload();
+        });
         assertThat(ring.added).isEqualTo(2);
     }
 
