@@ -216,9 +216,13 @@ final class RecommitQueue implements AutoCloseable {
             return isStill(kept, inode, attr) ? committed(kept, inode, attr) : isReplaced(kept, attr);
         } catch (StoreException e) {
             kept.notBeforeNanos = now + AGAIN_NANOS;
-            boolean gone = e.errno() == Errno.ENOENT || e.errno() == Errno.ESTALE;
-            return gone && !isForeign(kept) && isGone(kept);
+            return isGone(kept, e);
         }
+    }
+
+    private boolean isGone(Kept kept, StoreException failure) {
+        boolean gone = failure.errno() == Errno.ENOENT || failure.errno() == Errno.ESTALE;
+        return gone && !isForeign(kept) && isGone(kept);
     }
 
     /**
