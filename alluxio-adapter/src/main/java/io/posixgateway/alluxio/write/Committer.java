@@ -21,6 +21,7 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.alluxio.write.DirtyFile.Unsent;
 import io.posixgateway.fuse.spi.Errno;
+import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -350,7 +351,7 @@ public final class Committer {
         Inode inode = dirtyFile.inode;
         long before = inode.fileId();
         String path = attempt.path;
-        String hidden = path.substring(0, path.lastIndexOf('/') + 1) + TempNames.make();
+        String hidden = hiddenBeside(path);
         FileStatus raw = AttributeEdit.numbered(AttributeEdit.ownedBy(dirtyFile.attr, store.user()), inode.number());
         sillyRenames.add(new SillyRenames.Hidden(hidden, 0, 0));
         StoreWriter sink;
@@ -396,13 +397,48 @@ public final class Committer {
             if (attempt.unfinished) {
                 throw e;
             }
-            attempt.undo = moved -> {
-                if (moved ? removedMoved(sink) : deleteQuietly(hidden)) {
-                    sillyRenames.remove(hidden);
-                } else { // by its id, as directories above it may be renamed meanwhile
-                    sillyRenames.add(new SillyRenames.Hidden(hidden, sink.fileId(), 0));
-                }
-            };
+            attempt.undo = moved -> noteRemoved(sink, hidden, moved ? removedMoved(sink) : deleteQuietly(hidden));
+            throw e;
+        }
+    }
+
+    private static String hiddenBeside(String path) {
+        return path.substring(0, path.lastIndexOf('/') + 1) + TempNames.make();
+    }
+
+    private void noteRemoved(StoreWriter sink, String hidden, boolean removed) {
+        if (removed) {
+            sillyRenames.remove(hidden);
+        } else { // by its id, as directories above it may be renamed meanwhile
+            sillyRenames.add(new SillyRenames.Hidden(hidden, sink.fileId(), 0));
+        }
+    }
+
+    /**
+     * Gives the path a file with this content and these attributes, whatever is there by now.
+     *
+     * @param file as it was there
+     */
+    void restore(String path, FileStatus file, Spool content) throws StoreException {
+        String hidden = hiddenBeside(path);
+        long nowNanos = metadata.nowNanos();
+        Attr before = reader.read(file, nowNanos);
+        Instant written = Instant.ofEpochSecond(before.modifiedSeconds(), before.modifiedNanos());
+        FileStatus raw = AttributeEdit.written(AttributeEdit.ownedBy(before, store.user()), written);
+        sillyRenames.add(new SillyRenames.Hidden(hidden, 0, 0));
+        StoreWriter sink = make(hidden, raw);
+        try {
+            content.copyTo(sink, true, Waiter.PATIENT);
+            sink.complete();
+            FileStatus made =
+                    raw.withContent(sink.fileId(), content.lengthBytes()).created(madeSeconds(sink));
+            replacer.replace(new RenameLog.Renaming(hidden, sink.fileId(), path), reader.read(made, nowNanos), null);
+            sillyRenames.remove(hidden);
+        } catch (StoreException e) {
+            sink.cancel();
+            if (!replacer.unfinished().has(hidden)) {
+                noteRemoved(sink, hidden, deleteQuietly(hidden));
+            }
             throw e;
         }
     }

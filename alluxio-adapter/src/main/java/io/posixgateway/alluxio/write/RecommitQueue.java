@@ -44,6 +44,7 @@ final class RecommitQueue implements AutoCloseable {
     private final Metadata metadata;
     private final StaleWorkerWrites late;
     private final RevivedNames revived;
+    private final GuardedFiles guarded;
     private final Queue<Kept> all = new ConcurrentLinkedQueue<>();
     private volatile boolean closed;
     private volatile boolean leaves;
@@ -72,12 +73,13 @@ final class RecommitQueue implements AutoCloseable {
         this.metadata = metadata;
         this.late = committer.late;
         this.revived = new RevivedNames(commits.store, metadata, committer.replacer);
+        this.guarded = new GuardedFiles(commits.store, commits.folder, committer);
         this.openNotBeforeNanos = metadata.nowNanos();
         this.looker = new PeriodicThread(
                 metadata.clock(),
                 "published-in-doubt",
                 LOOK_NANOS,
-                () -> !(all.isEmpty() && late.isEmpty() && open().isEmpty()),
+                () -> !(all.isEmpty() && late.isEmpty() && guarded.isEmpty() && open().isEmpty()),
                 this::look,
                 this::end);
         late.whenNoted(looker::start);
@@ -144,11 +146,18 @@ final class RecommitQueue implements AutoCloseable {
     }
 
     private void look() {
+        guarded.look(late.paths(), this::holds);
         if (metadata.nowNanos() - openNotBeforeNanos >= 0) {
             open().forEach(this::againIfOpen);
         }
         all.removeIf(this::isDoneOrKept);
         lookForRevived();
+    }
+
+    /** Is there, in the spool, what this file was committed with? */
+    private boolean holds(long fileId) {
+        return all.stream().anyMatch(kept -> kept.record.content().fileId() == fileId)
+                || commits.unstable().stream().anyMatch(dirtyFile -> dirtyFile.inode.fileId() == fileId);
     }
 
     /** Those that are not safe, or may be all that is left of a file. */
@@ -371,6 +380,7 @@ final class RecommitQueue implements AutoCloseable {
     }
 
     private void end() {
+        guarded.close();
         for (Kept kept = all.poll(); kept != null; kept = all.poll()) {
             if (!leaves && kept.record.isStored()) {
                 LOG.warn(

@@ -332,6 +332,15 @@ final class Spool {
         }
     }
 
+    /** The next process is not to find it: the file goes with this one. */
+    void unname() throws StoreException {
+        try {
+            Files.delete(file);
+        } catch (IOException e) {
+            throw SpoolFolder.failure("The spool file " + file, e);
+        }
+    }
+
     /** Removes the file and gives its room back; a file that is to be kept, or cannot be removed, goes on taking room. */
     void close(boolean keep) {
         long held = heldBytes();

@@ -8,8 +8,10 @@ import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.time.Clock;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * for it any more: it writes the file in the under file system, or removes what is there. So what was committed at that name
  * meanwhile, through another worker, is not safe before the first one has answered again, in the next process neither: the journal has
  * the name, as the record of the file may be gone by then. And where the file has another name by then,
- * or none, that name comes back: {@link #pollOver} says where to look.
+ * or none, that name comes back: {@link #pollOver} says where to look. What other clients put there meanwhile {@link GuardedFiles} copies.
  */
 public final class StaleWorkerWrites {
     private static final Logger LOG = LoggerFactory.getLogger(StaleWorkerWrites.class);
@@ -142,6 +144,12 @@ public final class StaleWorkerWrites {
         }
         settle();
         return doubts.stream().anyMatch(doubt -> doubt.path.equals(path));
+    }
+
+    /** Those at which it is not. */
+    Set<String> paths() {
+        settle();
+        return doubts.stream().map(doubt -> doubt.path).collect(Collectors.toSet());
     }
 
     private synchronized void settle() {

@@ -101,8 +101,8 @@ final class World implements AutoCloseable {
     private boolean isDoneByClient(Step step) {
         boolean outsider = step.actor() == Step.OUTSIDER;
         boolean can = outsider || nodes.get(step.actor()).isUp();
-        if (workerStopped && (outsider || step.replaces())) {
-            return false; // what the worker writes when it is resumed only the mount that wrote the file before undoes
+        if (workerStopped && isLostToWorker(step)) {
+            return false;
         }
         if (step.gives() && nodes.stream().anyMatch(Node::mayUploadClosed)) {
             return false; // it may be there later
@@ -118,6 +118,16 @@ final class World implements AutoCloseable {
         pass(MOMENT);
         observe();
         return true;
+    }
+
+    /**
+     * What the worker writes when it is resumed only the mount that sent it undoes; nobody does so of what the outsider sends. What the
+     * outsider makes of the mode is gone with the file if that mount has the content.
+     */
+    private boolean isLostToWorker(Step step) {
+        boolean outsider = step.actor() == Step.OUTSIDER;
+        boolean isGuarded = nodes.stream().allMatch(Node::isUp) && step.kind() != Kind.CHMOD;
+        return (outsider && step.kind() == Kind.CREATE) || ((outsider || step.replaces()) && !isGuarded);
     }
 
     private void work(boolean resumes) {

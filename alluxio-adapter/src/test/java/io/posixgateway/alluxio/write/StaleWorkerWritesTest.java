@@ -187,6 +187,72 @@ class StaleWorkerWritesTest {
         }
     }
 
+    private static long spoolBytes(MemoryMount mount) {
+        return mount.fileSystem().counts().spoolBytes();
+    }
+
+    /** Another mount knows nothing of the worker: this one, which does, looks after what is at the path. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void write_byAnotherMountPastStoppedWorker_isThereAgainAfterTheWorkerWroteLate(boolean removes) throws Exception {
+        cluster.staleWorkerWritesRemove(removes);
+        try (MemoryMount mount = MemoryMount.of(cluster);
+                MemoryMount another = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            another.write("/file", "other");
+            Eventually.holds("it is copied", () -> {
+                clock.advance(LOOK);
+                return spoolBytes(mount) == "first".length() + "other".length();
+            });
+            another.requests().chmod(another.lookup("/file").id(), 0640);
+            clock.advance(LOOK);
+            near.resume();
+            assertThat(committed("/file")).as("the worker undid it").isEqualTo(removes ? "" : "first");
+            lookUntilSafe(mount.folder());
+            assertThat(committed("/file")).isEqualTo("other");
+            assertThat(cluster.connect().status("/file").mode()).isEqualTo(0640);
+            another.dropCaches();
+            assertThat(another.read("/file")).isEqualTo("other");
+            assertThat(mount.read("/file")).isEqualTo("other");
+            assertThat(mount.list("/")).containsExactly("file");
+        }
+    }
+
+    /** So it is of one that had no part in it. */
+    @Test
+    void write_byAnotherMountPastStoppedWorker_takesNoRoomOfThisMountsWriters() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster.connect())
+                        .with("spool_size", "1M")
+                        .open();
+                MemoryMount another = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            another.write("/file", "o".repeat(600 << 10));
+            look(2 * DONE_SECONDS);
+            assertThat(spoolBytes(mount)).as("its own").isEqualTo("first".length());
+        }
+    }
+
+    @Test
+    void removal_byAnotherMountPastStoppedWorker_leavesNoCopy() throws Exception {
+        try (MemoryMount mount = MemoryMount.of(cluster);
+                MemoryMount another = MemoryMount.of(cluster)) {
+            near.stop();
+            mount.write("/file", "first");
+            another.write("/file", "other");
+            Eventually.holds("it is copied", () -> {
+                clock.advance(LOOK);
+                return spoolBytes(mount) == "first".length() + "other".length();
+            });
+            another.unlink("/file");
+            Eventually.holds("the copy is gone", () -> {
+                clock.advance(LOOK);
+                return spoolBytes(mount) == "first".length();
+            });
+        }
+    }
+
     @Test
     void write_pastStoppedWorker_isNotCommittedAgainWhileTheFileIsWrittenAnew() throws Exception {
         try (MemoryMount mount = MemoryMount.of(cluster)) {
