@@ -33,7 +33,7 @@ final class UringExchange extends Exchange {
         this(queue, slot, address, Native.buffer(address, bytes).order(ByteOrder.nativeOrder()), added);
     }
 
-    private UringExchange(UringQueue queue, int slot, long address, ByteBuffer memory, @Nullable AddedEntries added) {
+    UringExchange(UringQueue queue, int slot, long address, ByteBuffer memory, @Nullable AddedEntries added) {
         super(memory, 0, memory, Uring.ARGUMENTS_AT, memory, Uring.HEADER_BYTES);
         this.queue = queue;
         this.slot = slot;

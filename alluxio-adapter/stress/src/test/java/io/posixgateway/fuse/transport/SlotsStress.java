@@ -92,7 +92,7 @@ public final class SlotsStress {
         private int wakes;
 
         private static UringExchange exchange(int slot) {
-            return new UringExchange(null, slot, ByteBuffer.allocate(256));
+            return new UringExchange(null, slot, 0, ByteBuffer.allocate(256), null);
         }
 
         private static int count(UringExchange first) {
