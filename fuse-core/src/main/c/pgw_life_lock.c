@@ -24,11 +24,21 @@ struct pgw_life_lock {
     bool ends;     /* guarded by mutex */
 };
 
-/* Leaves the calling thread this descriptor alone, in a table of its own. */
+/* Descriptors that a word of the kernel's table tells of. */
+enum { IN_A_WORD = 64 };
+
+/* Leaves the calling thread this descriptor alone, in a table of its own. Before Linux 5.18 a
+ * copied table ends where the closed range begins, and what its last word tells of is not closed at
+ * the thread's end unless the word is whole. */
 static bool set_apart(int fd) {
-    bool is_apart = syscall(SYS_close_range, (unsigned)fd + 1, UINT_MAX, UNSHARE_TABLE) == 0;
-    if (is_apart && fd > 0) {
-        syscall(SYS_close_range, 0u, (unsigned)fd - 1, 0u);
+    unsigned kept = (unsigned)fd;
+    unsigned next_word = (kept / IN_A_WORD + 1) * IN_A_WORD;
+    bool is_apart = syscall(SYS_close_range, next_word, UINT_MAX, UNSHARE_TABLE) == 0;
+    if (is_apart) {
+        syscall(SYS_close_range, kept + 1, UINT_MAX, 0u);
+    }
+    if (is_apart && kept > 0) {
+        syscall(SYS_close_range, 0u, kept - 1, 0u);
     }
     return is_apart;
 }

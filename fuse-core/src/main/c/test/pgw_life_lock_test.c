@@ -26,6 +26,8 @@
 #include <cmocka.h>
 
 enum { LOOK_US = 1000, MAX_LOOKS = 60000, MESSAGE_BYTES = 64 << 10 };
+/* So many descriptors are open before that of the lock, and so many behind it. */
+enum { BEFORE = 70, BEHIND = 200 };
 
 /* Of the test that runs. */
 static char path[64];
@@ -138,6 +140,14 @@ static void *look_at_mount(void *argument) {
     return access(file, F_OK) == 0 ? argument : NULL;
 }
 
+/* The lowest free one is this, or higher. */
+static void open_up_to(int fd) {
+    int opened = 0;
+    while (opened >= 0 && opened < fd - 1) {
+        opened = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+}
+
 /* Has the lock, and another thread that the mount, which nobody serves, holds up in the kernel. */
 static pid_t start_holder(int connection) {
     pid_t child = fork();
@@ -146,6 +156,10 @@ static pid_t start_holder(int connection) {
         struct pgw_life_lock *lock = NULL;
         pthread_t waits;
         close(connection);
+        open_up_to(BEFORE);
+        int free_fd = dup(STDIN_FILENO);
+        open_up_to(BEHIND);
+        close(free_fd);
         if (pgw_life_lock_file(path, &lock) != 0 ||
             pthread_create(&waits, NULL, look_at_mount, NULL) != 0) {
             _exit(1);
