@@ -329,6 +329,12 @@ public final class KeeperClient implements Takeover.Kept {
         while (line.size() < LONGEST_ANSWER_BYTES) {
             int count = Native.receive(connection, chunk, wanted);
             wanted = new int[0];
+            if (count == -Errno.EMFILE) {
+                throw new KeeperException(
+                        KeeperException.FAILED,
+                        "the keeper at " + socket + " sent descriptors for which this process has no room ("
+                                + Native.errorText(count) + "); raise its limit of open files (LimitNOFILE of a unit)");
+            }
             if (count <= 0) {
                 throw unavailable(whyNoResponse(count));
             }
@@ -343,13 +349,9 @@ public final class KeeperClient implements Takeover.Kept {
     }
 
     private static String whyNoResponse(int result) {
-        return switch (result) {
-            case 0 -> "closed the connection without a response; see its log";
-            case -Errno.EMFILE ->
-                "sent descriptors for which this process has no room (" + Native.errorText(result)
-                        + "); raise its limit of open files (LimitNOFILE of a unit)";
-            default -> "does not answer (" + Native.errorText(result) + "); check whether it is stopped or overloaded";
-        };
+        return result == 0
+                ? "closed the connection without a response; see its log"
+                : "does not answer (" + Native.errorText(result) + "); check whether it is stopped or overloaded";
     }
 
     private KeeperException unavailable(String what) {

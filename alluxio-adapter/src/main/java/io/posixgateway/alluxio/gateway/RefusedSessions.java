@@ -83,17 +83,32 @@ final class RefusedSessions {
      * @throws ServiceException UNAVAILABLE: another process serves it
      */
     void abort(String name, String why) throws KeeperException, ServiceException {
-        PersistentSession kept = SessionStart.claimed(name, keeper.take(name));
+        PersistentSession kept = takenToAbort(name);
         try {
             keeper.abort(name);
         } finally {
-            kept.close();
+            if (kept != null) {
+                kept.close();
+            }
         }
         LOG.error(
                 "Session {} was ended, because its calls cannot even fail with EIO: its programs now get ENOTCONN."
                         + " {}. Mount it again; the CSI driver does so for its volumes",
                 name,
                 why);
+    }
+
+    /** Null: the keeper cannot give it, so that nobody can serve it, whoever claims it. */
+    private @Nullable PersistentSession takenToAbort(String name) throws KeeperException, ServiceException {
+        try {
+            return SessionStart.claimed(name, keeper.take(name));
+        } catch (KeeperException e) {
+            if (e.code().equals(KeeperException.UNAVAILABLE) || e.code().equals("not_found")) {
+                throw e;
+            }
+            LOG.error("Session {} is ended although it cannot be claimed: {}", name, e.getMessage());
+            return null;
+        }
     }
 
     /** What was stored with this session; null: its calls are not answered so. */

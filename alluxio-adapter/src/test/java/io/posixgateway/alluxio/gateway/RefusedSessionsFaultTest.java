@@ -11,12 +11,21 @@ import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -88,6 +97,39 @@ class RefusedSessionsFaultTest {
             }
             assertThat(keeper.list()).isEmpty();
             assertThat(holds.isAlive()).isTrue();
+        }
+    }
+
+    /** Such as by a process that has no room for its descriptors. */
+    @Test
+    void a_session_that_the_keeper_cannot_give_is_ended() throws Exception {
+        List<String> asked = Collections.synchronizedList(new ArrayList<>());
+        RefusedSessions refused = new RefusedSessions(keeper, Clock.system());
+        try (ServerSocketChannel fake = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            fake.bind(UnixDomainSocketAddress.of(socket));
+            Thread answers = new Thread(() -> answerWithoutDescriptors(fake, asked));
+            answers.start();
+            assertThatThrownBy(() -> refuse(refused)).isInstanceOf(KeeperException.class);
+            refused.abort("vol", "A test says so");
+            fake.close();
+            answers.join();
+        }
+        assertThat(asked).hasSize(3).last(InstanceOfAssertFactories.STRING).contains("unmount", "\"force\":true");
+    }
+
+    private static void answerWithoutDescriptors(ServerSocketChannel keeper, List<String> asked) {
+        try {
+            while (true) {
+                try (SocketChannel connection = keeper.accept()) {
+                    ByteBuffer question = ByteBuffer.allocate(4096);
+                    connection.read(question);
+                    asked.add(new String(question.array(), 0, question.position(), StandardCharsets.UTF_8));
+                    String answer = "{\"ok\":true,\"target\":\"/t\",\"read_only\":false,\"takes\":0}\n";
+                    connection.write(StandardCharsets.UTF_8.encode(answer));
+                }
+            }
+        } catch (IOException closed) {
+            assertThat(keeper.isOpen()).isFalse();
         }
     }
 
