@@ -14,6 +14,7 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.session.FuseSession;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.PersistentSession;
+import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.time.Supervised;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -401,16 +402,9 @@ public final class Volumes implements Takeover.Server {
         boolean serves = false;
         try {
             PersistentSession kept = taken(name, files, before);
-            FuseSession session = FuseSession.serve(
-                    files,
-                    kept,
-                    MountOptions.kept(target.options(), name, request.getReadOnly() || kept.readOnly()),
-                    source.clock());
-            ServedVolume volume = new ServedVolume(
-                    new ServedVolume.Parts(request, files, session, accessLogs.resolve(name + ".log")),
-                    ServedVolume.capacity(files, source.clock()),
-                    WatchLimits.of(target.options()),
-                    kept.takes());
+            FuseSession session =
+                    FuseSession.serve(files, kept, optionsOf(kept, request, target.options()), source.clock());
+            ServedVolume volume = volumeOf(request, target, files, session, kept.takes());
             served.put(name, volume);
             serves = true;
             bypass.add(volume);
@@ -428,6 +422,33 @@ public final class Volumes implements Takeover.Server {
             if (!serves) {
                 abandon(files);
             }
+        }
+    }
+
+    /** @param kept closed when this throws: what is claimed for good can never be served */
+    private static SessionOptions optionsOf(PersistentSession kept, AttachRequest request, OptionValues options) {
+        try {
+            return MountOptions.kept(options, request.getVolume(), request.getReadOnly() || kept.readOnly());
+        } catch (RuntimeException | Error e) {
+            kept.close();
+            throw e;
+        }
+    }
+
+    /** @param session ended when this throws */
+    private ServedVolume volumeOf(
+            AttachRequest request, Target target, AlluxioFileSystem files, FuseSession session, int takes) {
+        try {
+            return new ServedVolume(
+                    new ServedVolume.Parts(
+                            request, files, session, accessLogs.resolve(request.getVolume() + ".log")),
+                    ServedVolume.capacity(files, source.clock()),
+                    WatchLimits.of(target.options()),
+                    takes);
+        } catch (RuntimeException | Error e) {
+            files.leaveToNext();
+            session.close();
+            throw e;
         }
     }
 

@@ -24,8 +24,10 @@ import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.SessionNotes;
 import io.posixgateway.fuse.session.SessionOptions;
 import io.posixgateway.fuse.spi.Errno;
+import io.posixgateway.fuse.spi.FileSystem;
 import io.posixgateway.fuse.time.Clock;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -136,6 +138,25 @@ class SessionStartFaultTest {
         isServedElsewhere(() -> serve(state));
         refused.endAll();
         serve(state);
+    }
+
+    /** Such as for want of memory: what was claimed for good could never be served, nor even ended. */
+    @Test
+    void aSession_whoseStartFailsUnexpectedly_canBeClaimedAgain() throws Exception {
+        AlluxioFileSystem files = open(folder.resolve("state"));
+        FileSystem broken = (FileSystem)
+                Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {FileSystem.class}, (p, m, a) -> {
+                    throw new OutOfMemoryError("a test says so");
+                });
+        try {
+            PersistentSession kept = SessionStart.resume(NAME, files, keeper.take(NAME));
+            assertThatThrownBy(() -> FuseSession.serve(broken, kept, options(), Clock.system()))
+                    .isInstanceOf(OutOfMemoryError.class);
+        } finally {
+            files.leaveToNext();
+            files.close();
+        }
+        serve(folder.resolve("state"));
     }
 
     @Test

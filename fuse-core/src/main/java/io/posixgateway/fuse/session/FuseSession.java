@@ -69,7 +69,7 @@ public final class FuseSession implements AutoCloseable {
         this.handshake = setup.handshake;
         this.refused = setup.refused;
         this.kept = setup.kept;
-        transport = make(maker);
+        transport = maker.make(connection.fd(), metrics);
         SessionOptions options = setup.options;
         poolThreads = options.poolThreads();
         dispatcher = new Dispatcher(
@@ -93,10 +93,11 @@ public final class FuseSession implements AutoCloseable {
         }
     }
 
-    /** A transport that cannot be made takes the mount with it. */
-    private Transport make(TransportMaker maker) {
+    /** One that cannot be made takes the mount with it. */
+    private static FuseSession over(
+            MountedConnection connection, FileSystem fileSystem, Setup setup, TransportMaker maker) {
         try {
-            return maker.make(connection.fd(), metrics);
+            return new FuseSession(fileSystem, connection, setup, maker);
         } catch (RuntimeException | Error e) {
             connection.unmount();
             connection.close(true);
@@ -139,9 +140,9 @@ public final class FuseSession implements AutoCloseable {
                 Handshake handshake =
                         new Handshake(options, uring, null, Native.pageBytes(), fileSystem, kernel::negotiated);
                 MountedConnection connection = MountedConnection.mount(mountPoint, options);
-                FuseSession session = new FuseSession(
-                        fileSystem,
+                FuseSession session = over(
                         connection,
+                        fileSystem,
                         new Setup(options, kernel, handshake, refused, null, clock),
                         (fd, metrics) -> chooser.make(choice, fd, metrics));
                 try {
@@ -179,30 +180,9 @@ public final class FuseSession implements AutoCloseable {
     /** As {@link #serve(FileSystem, PersistentSession, SessionOptions)}, with a clock for all that the session measures. */
     public static FuseSession serve(FileSystem fileSystem, PersistentSession kept, SessionOptions options, Clock clock)
             throws MountException {
-        requireNative();
         SessionMemory memory = openMemory(kept, options);
         Negotiated earlier = memory.negotiated();
-        SessionOptions fitting = options.forKept(kept.readOnly(), earlier);
-        PersistentConnection connection = new PersistentConnection(kept, memory);
-        PersistentTransport way;
-        try {
-            way = PersistentTransport.choose(fitting, kept, memory);
-        } catch (MountException | RuntimeException | Error e) {
-            connection.close(true);
-            if (kept.cloneFd() >= 0) {
-                Native.close(kept.cloneFd());
-            }
-            throw e;
-        }
-        FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
-        KernelLink kernel = new KernelLink(journaled, fitting.readOnly(), kept.notifications());
-        Handshake handshake =
-                new Handshake(fitting, way.uring(), way.resends(), Native.pageBytes(), fileSystem, outcome -> {
-                    memory.store(outcome);
-                    kernel.negotiated(outcome);
-                });
-        FuseSession session = new FuseSession(
-                journaled, connection, new Setup(fitting, kernel, handshake, List.of(), way, clock), way::make);
+        FuseSession session = over(kept, memory, fileSystem, options, clock);
         try {
             session.resume(earlier, kept.takes() > 0);
             return session;
@@ -217,8 +197,37 @@ public final class FuseSession implements AutoCloseable {
         }
     }
 
+    /** All that the session has is closed when this throws: it is tried again, and another process may claim it. */
+    private static FuseSession over(
+            PersistentSession kept, SessionMemory memory, FileSystem fileSystem, SessionOptions options, Clock clock)
+            throws MountException {
+        PersistentConnection connection = new PersistentConnection(kept, memory);
+        PersistentTransport way = null;
+        try {
+            SessionOptions fitting = options.forKept(kept.readOnly(), memory.negotiated());
+            way = PersistentTransport.choose(fitting, kept, memory);
+            FileSystem journaled = new JournaledFileSystem(fileSystem, memory.journal(), memory::note);
+            KernelLink kernel = new KernelLink(journaled, fitting.readOnly(), kept.notifications());
+            Handshake handshake =
+                    new Handshake(fitting, way.uring(), way.resends(), Native.pageBytes(), fileSystem, outcome -> {
+                        memory.store(outcome);
+                        kernel.negotiated(outcome);
+                    });
+            Setup setup = new Setup(fitting, kernel, handshake, List.of(), way, clock);
+            return new FuseSession(journaled, connection, setup, way::make);
+        } catch (MountException | RuntimeException | Error e) {
+            connection.close(true);
+            int clone = way == null ? kept.cloneFd() : way.unusedClone();
+            if (clone >= 0) {
+                Native.close(clone);
+            }
+            throw e;
+        }
+    }
+
     private static SessionMemory openMemory(PersistentSession kept, SessionOptions options) throws MountException {
         try {
+            requireNative();
             options.check();
             if (options.transport() == TransportChoice.LIBFUSE) {
                 throw new MountException(
@@ -227,7 +236,7 @@ public final class FuseSession implements AutoCloseable {
                         "choose auto, devfuse or uring for it");
             }
             return SessionMemory.open(kept.memoryFd());
-        } catch (MountException | IllegalArgumentException e) {
+        } catch (MountException | RuntimeException | Error e) {
             kept.close();
             throw e;
         }

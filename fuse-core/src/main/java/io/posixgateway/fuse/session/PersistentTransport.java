@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
 final class PersistentTransport {
     private final boolean negotiated;
     private final boolean resends;
-    private final int cloneFd;
+    /** -1: there is none, or the transport has it. */
+    private int cloneFd;
+
     private final TransportConfig sizes;
     private final @Nullable RingMemory rings;
 
@@ -127,13 +129,20 @@ final class PersistentTransport {
         return rings != null;
     }
 
+    /** The clone that no transport has; -1: none. */
+    int unusedClone() {
+        return cloneFd;
+    }
+
     /** Once. */
     Transport make(int fd, SessionMetrics metrics) {
+        int clone = unusedClone();
+        cloneFd = -1;
         if (rings == null && !resends) {
-            return DevFuseTransport.kept(fd, cloneFd, negotiated, sizes, metrics);
+            return DevFuseTransport.kept(fd, clone, negotiated, sizes, metrics);
         }
-        if (cloneFd >= 0) {
-            Native.close(cloneFd);
+        if (clone >= 0) {
+            Native.close(clone);
         }
         return rings == null
                 ? DevFuseTransport.kept(fd, -1, negotiated, sizes, metrics)
