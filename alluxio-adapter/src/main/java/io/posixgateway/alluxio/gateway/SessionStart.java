@@ -8,7 +8,6 @@ import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.session.MountException;
 import io.posixgateway.fuse.session.PersistentSession;
 import io.posixgateway.fuse.session.SessionNotes;
-import io.posixgateway.fuse.spi.Errno;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,28 +44,40 @@ final class SessionStart {
     }
 
     /**
-     * Why a session cannot be served, where that is for the folder, which another process has: ENDING if none claims the session, so that
-     * the other one was killed and waits in the kernel. A thread of it may still write into the folder then, whatever it waits for.
+     * Why a session cannot be served, where that is for the folder, which another process has: ENDING if whoever served last had a claim
+     * and has it no more, so that it was killed and waits in the kernel. A thread of it may still write into the folder then, whatever it
+     * waits for.
      *
+     * @param refusedHere this process has the claim, and answers each call with an error
      * @param failure to open the folder, or another one, which is returned
      */
-    static ServiceException whyHeld(String name, KeeperClient keeper, ServiceException failure) {
-        if (!(failure.getCause() instanceof StoreException cause) || cause.errno() != Errno.EBUSY) {
+    static ServiceException whyHeld(String name, KeeperClient keeper, boolean refusedHere, ServiceException failure) {
+        if (!(failure.getCause() instanceof StoreException cause) || !cause.isHeldFolder()) {
             return failure;
         }
         try {
-            PersistentSession kept = claimed(name, keeper.take(name));
-            kept.close();
-            return kept.claim() == null
-                    ? failure
-                    : new ServiceException(
+            PersistentSession taken = keeper.take(name);
+            return isEnding(refusedHere ? taken : claimed(name, taken), refusedHere)
+                    ? new ServiceException(
                             Kind.ENDING,
                             "the gateway that served it was killed, but waits in the kernel, such as for a disk or a server that"
                                     + " does not respond, and can still write into the volume's folder: make that respond,"
                                     + " or restart the node",
-                            failure);
-        } catch (KeeperException | ServiceException served) {
+                            failure)
+                    : failure;
+        } catch (ServiceException served) {
+            return served;
+        } catch (KeeperException | MountException unknown) {
             return failure;
+        }
+    }
+
+    /** @param kept which this closes */
+    private static boolean isEnding(PersistentSession kept, boolean refusedHere) throws MountException {
+        try (SessionNotes notes = SessionNotes.of(kept)) {
+            return (refusedHere || kept.claim() != null) && notes.claimed();
+        } finally {
+            kept.close();
         }
     }
 
@@ -83,6 +94,7 @@ final class SessionStart {
         PersistentSession kept = claimed(name, taken);
         boolean resumed = false;
         try (SessionNotes notes = SessionNotes.of(kept)) {
+            notes.claimedIs(kept.claim() != null);
             boolean goesOn = notes.servedBefore();
             claim(name, files.stateDir(), notes, goesOn);
             files.resume(goesOn);

@@ -189,7 +189,8 @@ public final class Volumes implements Takeover.Server {
                 volume.takenOver(began);
                 return volume;
             } catch (ServiceException e) {
-                throw SessionStart.whyHeld(request.getVolume(), keeper, e);
+                throw SessionStart.whyHeld(
+                        request.getVolume(), keeper, refused.record(request.getVolume()) != null, e);
             }
         });
     }

@@ -90,7 +90,7 @@ final class VolumeLock implements Closeable {
             }
         }
         if (lock == null) {
-            throw busy(folder);
+            throw StoreException.heldFolder(busy(folder));
         }
         if (lock.unwritable != null) {
             LOG.warn(
@@ -103,9 +103,8 @@ final class VolumeLock implements Closeable {
         return lock;
     }
 
-    private static StoreException busy(Path folder) {
-        return new StoreException(
-                Errno.EBUSY, "Another process serves the volume of " + folder + "; end it first", null);
+    private static String busy(Path folder) {
+        return "Another process serves the volume of " + folder + "; end it first";
     }
 
     /** Null: another process has it, or another thread is taking or releasing it, or the folder was just replaced. */
@@ -123,7 +122,7 @@ final class VolumeLock implements Closeable {
     private static @Nullable VolumeLock tryTakeAs(Identity identity, Path folder) throws IOException, StoreException {
         Stage stage = HELD.putIfAbsent(identity, Stage.CHANGES);
         if (stage == Stage.HELD) {
-            throw busy(folder);
+            throw new StoreException(Errno.EBUSY, busy(folder), null);
         }
         return stage == null ? lockAlone(identity, folder) : null;
     }

@@ -16,7 +16,8 @@ public final class StoreException extends Exception {
         UNANSWERED,
         SILENCE,
         LOGIN_REFUSED,
-        THIS_NODE
+        THIS_NODE,
+        HELD_FOLDER
     }
 
     /** @param errno positive, of {@link io.posixgateway.fuse.spi.Errno} */
@@ -74,6 +75,16 @@ public final class StoreException extends Exception {
     /** Was it a disk of this node, and not Alluxio? */
     public boolean isOfThisNode() {
         return kind == Kind.THIS_NODE;
+    }
+
+    /** EBUSY: another process has the folder of a volume, on this node. */
+    public static StoreException heldFolder(String message) {
+        return new StoreException(Errno.EBUSY, message, null, Kind.HELD_FOLDER);
+    }
+
+    /** Was it that another process has the folder of the volume? Alluxio says EBUSY, too. */
+    public boolean isHeldFolder() {
+        return kind == Kind.HELD_FOLDER;
     }
 
     /** Did somebody not answer in time, who may only be slow? */

@@ -160,20 +160,33 @@ class SessionStartFaultTest {
     }
 
     @Test
-    void aFolderThatIsHeld_isThatOfAProcessThatIsEnding_whereNobodyClaimsTheSession() throws Exception {
-        ServiceException held = FileSystemFactory.failure(new StoreException(Errno.EBUSY, "a test says so", null));
-        assertThat(SessionStart.whyHeld(NAME, keeper, held))
-                .isInstanceOfSatisfying(
-                        ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.ENDING))
-                .hasMessageContaining("restart the node");
+    void aFolderThatIsHeld_isThatOfAProcessThatIsEnding_whereNobodyClaimsTheSessionAnyMore() throws Exception {
+        ServiceException held = FileSystemFactory.failure(StoreException.heldFolder("a test says so"));
+        serve(folder.resolve("state"));
+        isEnding(SessionStart.whyHeld(NAME, keeper, false, held));
         PersistentSession claimed = SessionStart.claimed(NAME, keeper.take(NAME));
         try {
-            assertThat(SessionStart.whyHeld(NAME, keeper, held)).isSameAs(held);
+            isServedElsewhere(() -> {
+                throw SessionStart.whyHeld(NAME, keeper, false, held);
+            });
+            isEnding(SessionStart.whyHeld(NAME, keeper, true, held));
         } finally {
             claimed.close();
         }
-        ServiceException other = FileSystemFactory.failure(new StoreException(Errno.EIO, "a test says so", null));
-        assertThat(SessionStart.whyHeld(NAME, keeper, other)).isSameAs(other);
+        ServiceException other = FileSystemFactory.failure(new StoreException(Errno.EBUSY, "Alluxio says so", null));
+        assertThat(SessionStart.whyHeld(NAME, keeper, false, other)).isSameAs(other);
+    }
+
+    private static void isEnding(ServiceException why) {
+        assertThat(why.kind()).isEqualTo(ServiceException.Kind.ENDING);
+        assertThat(why).hasMessageContaining("restart the node");
+    }
+
+    /** One of those that claim nothing may live: its calls are not answered by another beside it. */
+    @Test
+    void aFolderThatIsHeld_isNotThatOfAProcessThatIsEnding_whereAnEarlierVersionServes() throws Exception {
+        ServiceException held = FileSystemFactory.failure(StoreException.heldFolder("a test says so"));
+        assertThat(SessionStart.whyHeld(NAME, keeper, false, held)).isSameAs(held);
     }
 
     private void isRefused(Path state) {

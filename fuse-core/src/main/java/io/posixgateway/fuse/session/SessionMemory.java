@@ -35,6 +35,7 @@ final class SessionMemory {
     private static final int RING_ADDRESS_AT = 40;
     private static final int FOLDER_AT = 48;
     private static final int ONLY_REFUSED_AT = 56;
+    private static final int CLAIMED_AT = 60;
     private static final int FILES_AT = 1024;
     private static final int FILES = 256;
     private static final int NEGOTIATED = 1;
@@ -190,6 +191,15 @@ final class SessionMemory {
 
     void onlyRefusedIs(boolean is) {
         memory.putInt(ONLY_REFUSED_AT, is ? 1 : 0);
+    }
+
+    /** See {@link SessionNotes#claimed()}. */
+    boolean claimed() {
+        return memory.getInt(CLAIMED_AT) != 0;
+    }
+
+    void claimedIs(boolean is) {
+        memory.putInt(CLAIMED_AT, is ? 1 : 0);
     }
 
     /** The kernel was told of this regular file. Any thread. */

@@ -45,6 +45,16 @@ public final class SessionNotes implements AutoCloseable {
         memory.folderIs(id);
     }
 
+    /** Did whoever began to serve last have a claim? A gateway of an earlier version has none, and leaves the note as it was. */
+    public boolean claimed() {
+        return memory.claimed();
+    }
+
+    /** Of whoever begins to serve. */
+    public void claimedIs(boolean is) {
+        memory.claimedIs(is);
+    }
+
     @Override
     public void close() {
         memory.unmap();
