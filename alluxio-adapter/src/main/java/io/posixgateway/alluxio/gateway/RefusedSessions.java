@@ -57,11 +57,13 @@ final class RefusedSessions {
      *
      * @param record what is stored with the session
      * @param why in a sentence that says what to do
+     * @return see {@link FuseSession#answersEarlier}
      */
-    void refuse(String name, byte[] record, SessionOptions options, String why)
+    boolean refuse(String name, byte[] record, SessionOptions options, String why)
             throws KeeperException, MountException, ServiceException {
-        if (record(name) != null) {
-            return;
+        Refused there = sessions.get(name);
+        if (there != null && !there.session.ended()) {
+            return there.session.answersEarlier();
         }
         end(name); // one whose mount is gone
         PersistentSession kept = SessionStart.refuse(name, keeper.take(name));
@@ -73,17 +75,18 @@ final class RefusedSessions {
                 name,
                 kept.target(),
                 why);
+        return session.answersEarlier();
     }
 
     /**
-     * Ends one whose calls nobody can answer, not even with an error: they fail with ENOTCONN, now and later, and the mount is to be made
+     * Ends one of whose calls some cannot be answered, not even with an error: all fail with ENOTCONN, now and later, and the mount is to be made
      * anew.
      *
      * @param why in a sentence
      * @throws ServiceException UNAVAILABLE: another process serves it
      */
     void abort(String name, String why) throws KeeperException, ServiceException {
-        PersistentSession kept = takenToAbort(name);
+        PersistentSession kept = record(name) == null ? takenToAbort(name) : null;
         try {
             keeper.abort(name);
         } finally {
@@ -91,8 +94,9 @@ final class RefusedSessions {
                 kept.close();
             }
         }
+        end(name);
         LOG.error(
-                "Session {} was ended, because its calls cannot even fail with EIO: its programs now get ENOTCONN."
+                "Session {} was ended, because some of its calls cannot even fail with EIO: its programs now get ENOTCONN."
                         + " {}. Mount it again; the CSI driver does so for its volumes",
                 name,
                 why);

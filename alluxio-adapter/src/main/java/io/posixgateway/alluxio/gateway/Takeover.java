@@ -31,6 +31,7 @@ import org.slf4j.LoggerFactory;
  *    └─────► refused (this version, the options or Alluxio say no) ─► tried, for {@link #REFUSED_NANOS} ─► its calls answer EIO
  *    ▲                 and where that is not possible either, for as long again ─► its connection is aborted: ENOTCONN
  *    └─ its calls answer EIO ◄─ tried, for as long ◄─ the earlier process was killed, and the kernel does not end it
+ *             └─ where those that it had received get no answer so ─► the same, for as long again ─► ENOTCONN
  * </pre>
  *
  * <p>{@link #done} may be asked by any thread.
@@ -81,11 +82,12 @@ public final class Takeover implements Runnable {
          * From now on calls to this session, which cannot be served, answer EIO; success where it is served already.
          *
          * @param why in a sentence
+         * @return false: but for those that an earlier process had received, as long as that does not end
          */
-        void refuse(String id, String why) throws ServiceException;
+        boolean refuse(String id, String why) throws ServiceException;
 
         /**
-         * Ends this session, whose calls nobody can answer; success where it is served, or refused, already.
+         * Ends this session, of whose calls nobody can answer some; success where it is served already.
          *
          * @param why in a sentence
          */
@@ -226,16 +228,17 @@ public final class Takeover implements Runnable {
                 return outcome;
             }
             String why = reasons.getOrDefault(id, "See the log");
-            boolean told = told("answered", () -> volumes.refuse(id, why))
-                    || (clock.nanos() - refusedNanos >= 2 * REFUSED_NANOS
-                            && told("ended", () -> volumes.abort(id, why)));
+            boolean told = told("answered", () -> volumes.refuse(id, why) || outcome != Outcome.ENDING)
+                    || (clock.nanos() - refusedNanos >= 2 * REFUSED_NANOS && told("ended", () -> {
+                        volumes.abort(id, why);
+                        return true;
+                    }));
             return told && outcome != Outcome.ENDING ? Outcome.DONE : outcome;
         }
 
         private boolean told(String how, Telling telling) {
             try {
-                telling.run();
-                return true;
+                return telling.run();
             } catch (ServiceException e) {
                 complain(
                         id + " not " + how, "Calls of session " + id + " cannot be " + how + " yet: " + e.getMessage());
@@ -246,9 +249,9 @@ public final class Takeover implements Runnable {
         }
     }
 
-    /** What ends the waiting of a session's programs. */
+    /** What ends the waiting of a session's programs; false: not of all. */
     private interface Telling {
-        void run() throws ServiceException;
+        boolean run() throws ServiceException;
     }
 
     /** What is done with a session that was served before. */

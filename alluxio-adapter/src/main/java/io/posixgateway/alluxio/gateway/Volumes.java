@@ -196,21 +196,17 @@ public final class Volumes implements Takeover.Server {
     }
 
     @Override
-    public void refuse(String name, String why) throws ServiceException {
-        locked(name, () -> {
-            if (!served.containsKey(name)) {
-                refuseUnserved(name, recorded(name), why);
-            }
-            return name;
-        });
+    public boolean refuse(String name, String why) throws ServiceException {
+        return locked(name, () -> served.containsKey(name) || refuseUnserved(name, recorded(name), why));
     }
 
-    private void refuseUnserved(String name, byte[] record, String why) throws ServiceException {
+    private boolean refuseUnserved(String name, byte[] record, String why) throws ServiceException {
         try {
-            refused.refuse(name, record, MountOptions.kept(source.options(Map.of()), name, false), why);
+            boolean all = refused.refuse(name, record, MountOptions.kept(source.options(Map.of()), name, false), why);
             if (draining) {
                 refused.end(name); // the next process may serve it already
             }
+            return all;
         } catch (KeeperException e) {
             throw refusal(e);
         } catch (MountException e) {
@@ -221,7 +217,7 @@ public final class Volumes implements Takeover.Server {
     @Override
     public void abort(String name, String why) throws ServiceException {
         locked(name, () -> {
-            if (!served.containsKey(name) && refused.record(name) == null) {
+            if (!served.containsKey(name)) {
                 abortUnserved(name, why);
             }
             return name;

@@ -38,6 +38,8 @@ class TakeoverTest {
     private final Set<String> preparedFor = ConcurrentHashMap.newKeySet();
     private final AtomicInteger discards = new AtomicInteger();
     private volatile boolean unanswerable;
+    /** Those that an earlier process had received are not answered before its end. */
+    private volatile boolean keepsReceived;
     private volatile boolean ending;
 
     @AfterEach
@@ -216,6 +218,39 @@ class TakeoverTest {
         assertThat(secondsUntilAborted.get()).isBetween(120L, 135L);
     }
 
+    /** Where the kernel resends none, a call that the earlier process had received would wait for its end. */
+    @Test
+    void a_session_whose_gateway_does_not_end_is_ended_where_calls_are_lost_in_it() throws Exception {
+        keepsReceived = true;
+        ManualClock clock = new ManualClock();
+        start(
+                clock,
+                (id, attempt) -> {
+                    throw refusal(ServiceException.Kind.ENDING);
+                },
+                "x");
+        secondsPass(clock, "it is refused", () -> !refused.isEmpty());
+        assertThat(aborted).isEmpty();
+        secondsPass(clock, "it is ended", () -> !aborted.isEmpty());
+        assertThat(TimeUnit.NANOSECONDS.toSeconds(clock.nanos())).isBetween(120L, 145L);
+    }
+
+    /** Those of a process that has ended have failed. */
+    @Test
+    void a_session_that_is_refused_and_whose_gateway_has_ended_is_not_ended() throws Exception {
+        keepsReceived = true;
+        ManualClock clock = new ManualClock();
+        Takeover takeover = start(
+                clock,
+                (id, attempt) -> {
+                    throw refusal(ServiceException.Kind.DENIED);
+                },
+                "x");
+        secondsPass(clock, "it is refused", takeover::done);
+        assertThat(refused).containsOnlyKeys("x");
+        assertThat(aborted).isEmpty();
+    }
+
     @Test
     void a_session_whose_Alluxio_is_away_waits_for_it() throws Exception {
         ManualClock clock = new ManualClock();
@@ -292,11 +327,12 @@ class TakeoverTest {
         }
 
         @Override
-        public void refuse(String id, String why) throws ServiceException {
+        public boolean refuse(String id, String why) throws ServiceException {
             if (unanswerable) {
                 throw refusal(ServiceException.Kind.PRECONDITION);
             }
             refused.put(id, why);
+            return !keepsReceived;
         }
 
         @Override

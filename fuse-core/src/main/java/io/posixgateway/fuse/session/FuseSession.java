@@ -313,6 +313,14 @@ public final class FuseSession implements AutoCloseable {
         dispatcher.listen(told);
     }
 
+    /**
+     * Is every call answered, that of an earlier process, too, which had received it and holds on to it, as it was killed and the kernel
+     * does not end it? Not where the kernel resends none, nor over io_uring: what was in its entries comes with its end.
+     */
+    public boolean answersEarlier() {
+        return kept != null && kept.resends() && !kept.uring();
+    }
+
     /** How many requests may wait at the same time. */
     public int poolThreads() {
         return poolThreads;
