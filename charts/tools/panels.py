@@ -362,7 +362,7 @@ DASHBOARDS = [
                 ),
                 (
                     "Data cache events",
-                    "Pieces not cached for want of buffer_size, evicted, dropped as damaged, scrubbed; opens without a master.",
+                    "Pieces not cached for want of buffer_size, evicted, dropped, scrubbed; opens without a master.",
                     "ops",
                     [
                         (rate("posix_gateway_data_cache_skipped_total"), "skipped {{node}} {{volume}}"),
