@@ -229,10 +229,11 @@ public final class Takeover implements Runnable {
             }
             String why = reasons.getOrDefault(id, "See the log");
             boolean told = told("answered", () -> volumes.refuse(id, why) || outcome != Outcome.ENDING)
-                    || (clock.nanos() - refusedNanos >= 2 * REFUSED_NANOS && told("ended", () -> {
-                        volumes.abort(id, why);
-                        return true;
-                    }));
+                    || (clock.nanos() - refusedNanos >= 2 * REFUSED_NANOS
+                            && told("ended", () -> {
+                                volumes.abort(id, why);
+                                return true;
+                            }));
             return told && outcome != Outcome.ENDING ? Outcome.DONE : outcome;
         }
 

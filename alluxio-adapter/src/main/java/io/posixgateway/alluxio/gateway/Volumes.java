@@ -189,8 +189,7 @@ public final class Volumes implements Takeover.Server {
                 volume.takenOver(began);
                 return volume;
             } catch (ServiceException e) {
-                throw SessionStart.whyHeld(
-                        request.getVolume(), keeper, refused.record(request.getVolume()) != null, e);
+                throw SessionStart.whyHeld(request.getVolume(), keeper, refused.record(request.getVolume()) != null, e);
             }
         });
     }
@@ -396,12 +395,16 @@ public final class Volumes implements Takeover.Server {
         if (goesOn) {
             Supervised.start("connecting", "Connecting to Alluxio", () -> connect(files, request.getAlluxioPath()));
         }
+        FuseSession session = null;
         boolean serves = false;
         try {
             PersistentSession kept = taken(name, files, before);
-            FuseSession session =
-                    FuseSession.serve(files, kept, optionsOf(kept, request, target.options()), source.clock());
-            ServedVolume volume = volumeOf(request, target, files, session, kept.takes());
+            session = FuseSession.serve(files, kept, optionsOf(kept, request, target.options()), source.clock());
+            ServedVolume volume = new ServedVolume(
+                    new ServedVolume.Parts(request, files, session, accessLogs.resolve(name + ".log")),
+                    ServedVolume.capacity(files, source.clock()),
+                    WatchLimits.of(target.options()),
+                    kept.takes());
             served.put(name, volume);
             serves = true;
             bypass.add(volume);
@@ -417,7 +420,7 @@ public final class Volumes implements Takeover.Server {
             throw new ServiceException(Kind.PRECONDITION, "volume " + name + " cannot be served: " + e.getMessage(), e);
         } finally {
             if (!serves) {
-                abandon(files);
+                abandon(files, session);
             }
         }
     }
@@ -428,23 +431,6 @@ public final class Volumes implements Takeover.Server {
             return MountOptions.kept(options, request.getVolume(), request.getReadOnly() || kept.readOnly());
         } catch (RuntimeException | Error e) {
             kept.close();
-            throw e;
-        }
-    }
-
-    /** @param session ended when this throws */
-    private ServedVolume volumeOf(
-            AttachRequest request, Target target, AlluxioFileSystem files, FuseSession session, int takes) {
-        try {
-            return new ServedVolume(
-                    new ServedVolume.Parts(
-                            request, files, session, accessLogs.resolve(request.getVolume() + ".log")),
-                    ServedVolume.capacity(files, source.clock()),
-                    WatchLimits.of(target.options()),
-                    takes);
-        } catch (RuntimeException | Error e) {
-            files.leaveToNext();
-            session.close();
             throw e;
         }
     }
@@ -467,8 +453,11 @@ public final class Volumes implements Takeover.Server {
         }
     }
 
-    private static void abandon(AlluxioFileSystem files) {
+    private static void abandon(AlluxioFileSystem files, @Nullable FuseSession session) {
         files.leaveToNext();
+        if (session != null) {
+            session.close();
+        }
         files.close();
     }
 

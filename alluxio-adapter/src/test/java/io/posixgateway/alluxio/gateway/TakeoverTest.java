@@ -40,6 +40,7 @@ class TakeoverTest {
     private volatile boolean unanswerable;
     /** Those that an earlier process had received are not answered before its end. */
     private volatile boolean keepsReceived;
+
     private volatile boolean ending;
 
     @AfterEach
