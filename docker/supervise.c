@@ -6,6 +6,7 @@
 // that dies again and again.
 #include "supervise.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -29,6 +30,9 @@ enum { SHORT_LIVES = 5 };
 enum { STANDBY_AGAIN_MS = 60000 };
 // Shells tell of a signal in this way.
 enum { KILLED_BY = 128 };
+// The kernel tells of the end of a killed JVM when its last thread has ended, which may wait for a
+// disk. So it is looked at this often; one that is seen to be dying twice is not just about to end.
+enum { LOOK_MS = 1000, LOOKS = 2 };
 
 // Asks the JVM to end (the first three), or for a thread dump.
 static const int forwarded[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -41,6 +45,7 @@ struct life {
     long long begin_ms; // as what it is: serving, or standby
     bool ended;
     int status; // when it ended
+    int dying;  // how often in a row it was seen so
 };
 
 // What runs. The standby was started later, so that it stands behind the serving one for the lock.
@@ -114,6 +119,67 @@ static struct life start(char **command, const sigset_t *normal) {
     _exit(1);
 }
 
+// What may be hoped of a thread.
+enum prospect {
+    GONE,
+    ENDS,  // it was killed, or is in its exit
+    WAITS, // only the kernel can go on with it
+    LIVES
+};
+
+static enum prospect look_at(pid_t pid, const char *task) {
+    enum { EXITING = 4 }; // PF_EXITING of the kernel's <linux/sched.h>
+    const unsigned long long killed = 1ULL << (SIGKILL - 1);
+    char path[320];
+    char text[1024];
+    snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", pid, task);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return GONE;
+    }
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    // The fields behind the name, see proc_pid_stat(5).
+    const char *fields = strrchr(text, ')');
+    char state;
+    unsigned long long flags;
+    unsigned long long pending;
+    int found = fields == NULL
+                    ? 0
+                    : sscanf(fields + 1,
+                             " %c %*s %*s %*s %*s %*s %llu %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+                             " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
+                             &state, &flags, &pending);
+    if (found != 3) {
+        return GONE;
+    }
+    if ((flags & EXITING) != 0 || (pending & killed) != 0) {
+        return ENDS;
+    }
+    return state == 'D' ? WAITS : LIVES;
+}
+
+// Was it killed, or does it exit, and waits in the kernel for what is left of that? Its first
+// thread ends then, and no other can do anything.
+static bool is_dying(pid_t pid) {
+    char path[32];
+    snprintf(path, sizeof(path), "%d", pid);
+    if (look_at(pid, path) != ENDS) {
+        return false;
+    }
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    DIR *tasks = opendir(path);
+    bool lives = false;
+    const struct dirent *task;
+    while (tasks != NULL && !lives && (task = readdir(tasks)) != NULL) {
+        lives = task->d_name[0] != '.' && look_at(pid, task->d_name) == LIVES;
+    }
+    if (tasks != NULL) {
+        closedir(tasks);
+    }
+    return tasks != NULL && !lives;
+}
+
 static bool is_among(int wanted, const int *signals, int count) {
     for (int i = 0; i < count; i++) {
         if (signals[i] == wanted) {
@@ -132,7 +198,10 @@ static bool is_crash(int status) {
 static void tell(const struct life *life, const char *then) {
     const char *why;
     char how[64];
-    if (WIFSIGNALED(life->status)) {
+    if (life->dying > 0) {
+        snprintf(how, sizeof(how), "does not end, though it was killed");
+        why = has_killed() ? ", by the memory limit of the container," : "";
+    } else if (WIFSIGNALED(life->status)) {
         snprintf(how, sizeof(how), "was killed by signal %d (%s)", WTERMSIG(life->status),
                  strsignal(WTERMSIG(life->status)));
         why = has_killed() ? ", by the memory limit of the container" : "";
@@ -148,6 +217,7 @@ static void tell(const struct life *life, const char *then) {
 static void mark_if(struct life *life, pid_t ended, int status) {
     if (life->pid == ended) {
         life->ended = true;
+        life->dying = 0;
         life->status = status;
     }
 }
@@ -205,12 +275,23 @@ static void bury(struct pair *pair) {
     pair->standby_ms = now_ms() + STANDBY_AGAIN_MS;
 }
 
-// The next signal; 0: it is time for a standby.
-static int await(const struct pair *pair) {
-    if (pair->standby_command == NULL || pair->standby.pid != 0 || pair->ending) {
-        return sigwaitinfo(&pair->awaited, NULL);
+// One that was killed, and whose threads the kernel keeps, has ended for all that matters here.
+static void follow_dying(struct pair *pair, int looks) {
+    struct life *serving = &pair->serving;
+    serving->dying = !pair->ending && is_dying(serving->pid) ? serving->dying + 1 : 0;
+    if (serving->dying >= looks) {
+        serving->status = SIGKILL;
+        follow(pair);
     }
-    long long left_ms = pair->standby_ms - now_ms();
+}
+
+// The next signal; 0: it is time for a standby; -1: it is time for a look at the serving one.
+static int await(const struct pair *pair) {
+    long long left_ms = LOOK_MS;
+    if (pair->standby_command != NULL && pair->standby.pid == 0 && !pair->ending) {
+        long long standby_ms = pair->standby_ms - now_ms();
+        left_ms = standby_ms < left_ms ? standby_ms : left_ms;
+    }
     if (left_ms <= 0) {
         return 0;
     }
@@ -221,6 +302,9 @@ static int await(const struct pair *pair) {
 // The standby is gone before the serving one lets go: its turn is that of another pod's, which may
 // be newer.
 static void hand_on(struct pair *pair, int signal) {
+    if (pair->standby.pid != 0) {
+        follow_dying(pair, 1); // it leads already
+    }
     pid_t standby = pair->standby.pid;
     if (signal != SIGQUIT) {
         pair->ending = true;
@@ -265,6 +349,8 @@ void supervise(char **command, char **standby_command) {
             }
         } else if (signal > 0) {
             hand_on(&pair, signal);
+        } else {
+            follow_dying(&pair, LOOKS);
         }
     }
 }
