@@ -195,13 +195,11 @@ public final class GatewayService implements Gateway, AutoCloseable {
 
     /** Where a process that was killed, and does not end, has their address, they come later: programs wait for the sessions alone. */
     private void openPages(boolean afterAnother) throws IOException {
-        MetricsPage metrics = metricsPage();
         try {
-            HttpPages own = afterAnother
-                    ? HttpPages.inTurn(addresses.http(), metrics, this::ready, clock)
-                    : new HttpPages(addresses.http(), metrics, this::ready, clock);
-            pages = own;
-            own.start();
+            startPages(
+                    afterAnother
+                            ? HttpPages.inTurn(addresses.http(), metricsPage(), this::ready, clock)
+                            : new HttpPages(addresses.http(), metricsPage(), this::ready, clock));
         } catch (IOException e) {
             if (ending || (takeover.done() && volumes.all().isEmpty() && volumes.refused() == 0)) {
                 throw e;
@@ -212,11 +210,18 @@ public final class GatewayService implements Gateway, AutoCloseable {
     }
 
     private void openPagesLater() {
-        try {
-            openPages(true);
-        } catch (IOException e) {
-            LOG.error("Metrics and health pages are not available: {}", e.getMessage());
+        while (pages == null && !ending) {
+            try {
+                startPages(HttpPages.inTurn(addresses.http(), metricsPage(), this::ready, clock));
+            } catch (IOException e) {
+                LOG.warn("Metrics and health pages are not available yet: {}; retrying", e.getMessage());
+            }
         }
+    }
+
+    private void startPages(HttpPages own) {
+        pages = own;
+        own.start();
     }
 
     private synchronized MetricsPage metricsPage() {

@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Which of several processes serves the sessions of one keeper: the one that has the {@link LifeLock} of a file they share. It is free as
@@ -20,6 +22,11 @@ import org.jspecify.annotations.Nullable;
 final class LeaderLock implements AutoCloseable {
     /** Between looks whether it is free: the programs of all volumes wait then. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** So long each look may fail, such as for want of descriptors, or while somebody replaces the file. */
+    private static final long FAILING_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private static final Logger LOG = LoggerFactory.getLogger(LeaderLock.class);
 
     private final Path path;
     private final Clock clock;
@@ -66,15 +73,39 @@ final class LeaderLock implements AutoCloseable {
         return lock != null;
     }
 
-    /** Waits until it is ours; an exception when {@link #close} comes first. */
+    /** Waits until it is ours; an exception when {@link #close} comes first, or when no look succeeds any more. */
     void take() throws IOException {
-        while (!tryTake()) {
+        long succeeded = clock.nanos();
+        boolean fails = false;
+        boolean taken = false;
+        while (!taken) {
             try {
-                clock.sleep(LOOK_NANOS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new InterruptedIOException("waiting for the leader lock");
+                taken = tryTake();
+                succeeded = clock.nanos();
+                fails = false;
+            } catch (ClosedChannelException closing) {
+                throw closing;
+            } catch (IOException e) {
+                if (clock.nanos() - succeeded >= FAILING_NANOS) {
+                    throw e;
+                }
+                if (!fails) {
+                    LOG.error("Who leads cannot be seen: {}; retrying for a minute", e.getMessage());
+                }
+                fails = true;
             }
+            if (!taken) {
+                pause();
+            }
+        }
+    }
+
+    private void pause() throws IOException {
+        try {
+            clock.sleep(LOOK_NANOS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("waiting for the leader lock");
         }
     }
 

@@ -8,6 +8,7 @@ import io.posixgateway.fuse.time.ManualClock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -22,9 +23,10 @@ class LeaderLockTest {
     private final ManualClock clock = new ManualClock();
     private final LeaderLock leads;
     private final LeaderLock waits;
+    private final Path path;
 
     LeaderLockTest(@TempDir Path folder) throws IOException {
-        Path path = folder.resolve("spool/.lead");
+        this.path = folder.resolve("spool/.lead");
         this.leads = LeaderLock.of(path, clock);
         this.waits = LeaderLock.of(path, clock);
     }
@@ -59,6 +61,37 @@ class LeaderLockTest {
             return taken.isDone();
         });
         taken.get();
+    }
+
+    /** Such as for want of descriptors: a standby that ends then would be missed later. */
+    @Test
+    void take_whileTheFileCannotBeOpened_triesAgain() throws Exception {
+        Files.delete(path);
+        CompletableFuture<Void> taken = CompletableFuture.runAsync(() -> take(waits));
+        for (int i = 0; i < 3; i++) {
+            Eventually.holds("it tries again", () -> clock.waiting() > 0 || taken.isDone());
+            assertThat(taken).isNotDone();
+            clock.advance(Duration.ofSeconds(10));
+        }
+        Files.createFile(path);
+        Eventually.holds("it leads", () -> {
+            if (clock.waiting() > 0) {
+                clock.advance(Duration.ofSeconds(1));
+            }
+            return taken.isDone();
+        });
+        taken.get();
+    }
+
+    @Test
+    void take_whileTheFileCannotBeOpenedForLong_fails() throws Exception {
+        Files.delete(path);
+        CompletableFuture<Void> taken = CompletableFuture.runAsync(() -> take(waits));
+        Eventually.holds("it gives up", () -> {
+            clock.advance(Duration.ofSeconds(10));
+            return taken.isDone();
+        });
+        assertThat(taken).isCompletedExceptionally();
     }
 
     @Test
