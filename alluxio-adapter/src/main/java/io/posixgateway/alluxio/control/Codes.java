@@ -24,7 +24,7 @@ final class Codes {
                     case NOT_FOUND -> Status.NOT_FOUND;
                     case EXISTS -> Status.ALREADY_EXISTS;
                     case DENIED -> Status.PERMISSION_DENIED;
-                    case UNAVAILABLE, ENDING -> Status.UNAVAILABLE;
+                    case UNAVAILABLE, SERVED_ELSEWHERE, ENDING -> Status.UNAVAILABLE;
                     case PRECONDITION -> Status.FAILED_PRECONDITION;
                     case ABORTED -> Status.ABORTED;
                 };

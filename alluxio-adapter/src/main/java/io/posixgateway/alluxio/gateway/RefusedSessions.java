@@ -83,7 +83,7 @@ final class RefusedSessions {
      * anew.
      *
      * @param why in a sentence
-     * @throws ServiceException UNAVAILABLE: another process serves it
+     * @throws ServiceException SERVED_ELSEWHERE: another process serves it
      */
     void abort(String name, String why) throws KeeperException, ServiceException {
         PersistentSession kept = record(name) == null ? takenToAbort(name) : null;

@@ -18,6 +18,8 @@ public final class ServiceException extends Exception {
         DENIED,
         /** Alluxio or the keeper does not answer; try again. */
         UNAVAILABLE,
+        /** Another gateway serves the session; it may end. */
+        SERVED_ELSEWHERE,
         /** Not possible in the present state. */
         PRECONDITION,
         /** Another call for the same volume is under way; try again. */

@@ -22,7 +22,7 @@ final class SessionStart {
      * A session that no other process serves while this one does. Gateways of earlier versions claim none.
      *
      * @param kept closed when this throws
-     * @throws ServiceException UNAVAILABLE: another process serves it
+     * @throws ServiceException SERVED_ELSEWHERE: another process serves it
      */
     static PersistentSession claimed(String name, PersistentSession kept) throws ServiceException {
         PersistentSession claimed = kept;
@@ -37,7 +37,7 @@ final class SessionStart {
         if (claimed == null) {
             kept.close();
             throw new ServiceException(
-                    Kind.UNAVAILABLE,
+                    Kind.SERVED_ELSEWHERE,
                     "another gateway serves volume " + name + " of this keeper; end one of the two gateways");
         }
         return claimed;
@@ -86,7 +86,8 @@ final class SessionStart {
      *
      * @param taken closed when this throws
      * @return the session, which this process alone may serve
-     * @throws ServiceException the folder is not that of this session, which others have served; UNAVAILABLE: another process serves it
+     * @throws ServiceException the folder is not that of this session, which others have served; SERVED_ELSEWHERE: another process serves
+     *     it
      * @throws StoreException Alluxio does not answer
      */
     static PersistentSession resume(String name, AlluxioFileSystem files, PersistentSession taken)

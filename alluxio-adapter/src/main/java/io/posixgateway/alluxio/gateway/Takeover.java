@@ -42,8 +42,8 @@ public final class Takeover implements Runnable {
     private static final long STEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** After what nobody expected, which may cost much each time. */
-    private static final long MAX_PAUSE_AFTER_SURPRISE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    /** After what nobody expected, which may cost much each time, and while another gateway serves, for each try the keeper logs. */
+    private static final long MAX_LONG_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     /** So long a session is refused, by one try after the other, before its programs are told: they hang meanwhile. */
     static final long REFUSED_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -156,11 +156,17 @@ public final class Takeover implements Runnable {
     private enum Outcome {
         DONE,
         NOT_YET,
+        /** Another gateway serves it, perhaps for good. */
+        ELSEWHERE,
         /** It may be so for good. */
         REFUSED,
         /** The same, but it is tried for good: the earlier process may end. */
         ENDING,
         SURPRISE;
+
+        long maxPauseNanos() {
+            return this == SURPRISE || this == ELSEWHERE ? MAX_LONG_PAUSE_NANOS : MAX_PAUSE_NANOS;
+        }
 
         boolean isRefusal() {
             return this == REFUSED || this == ENDING || this == SURPRISE;
@@ -199,8 +205,7 @@ public final class Takeover implements Runnable {
                 last = current.join();
                 note(last);
                 dueNanos = clock.nanos() + pauseNanos;
-                long most = last == Outcome.SURPRISE ? MAX_PAUSE_AFTER_SURPRISE_NANOS : MAX_PAUSE_NANOS;
-                pauseNanos = Math.min(2 * pauseNanos, most);
+                pauseNanos = Math.min(2 * pauseNanos, last.maxPauseNanos());
             }
             if (running == null && !succeeded() && clock.nanos() - dueNanos >= 0) {
                 running = CompletableFuture.supplyAsync(
@@ -327,6 +332,7 @@ public final class Takeover implements Runnable {
             Outcome outcome = notYet(id, String.valueOf(e.getMessage()));
             return switch (e.kind()) {
                 case UNAVAILABLE, ABORTED -> outcome;
+                case SERVED_ELSEWHERE -> Outcome.ELSEWHERE;
                 case ENDING -> Outcome.ENDING;
                 default -> Outcome.REFUSED;
             };

@@ -114,8 +114,8 @@ class SessionStartFaultTest {
 
     private void isServedElsewhere(ThrowingCallable step) {
         assertThatThrownBy(step)
-                .isInstanceOfSatisfying(
-                        ServiceException.class, e -> assertThat(e.kind()).isEqualTo(ServiceException.Kind.UNAVAILABLE))
+                .isInstanceOfSatisfying(ServiceException.class, e -> assertThat(e.kind())
+                        .isEqualTo(ServiceException.Kind.SERVED_ELSEWHERE))
                 .hasMessageContaining("another gateway serves volume " + NAME);
     }
 

@@ -268,6 +268,32 @@ class TakeoverTest {
         assertThat(refused).isEmpty();
     }
 
+    /** The keeper logs each try. */
+    @Test
+    void a_session_that_another_gateway_serves_is_tried_ever_more_rarely_and_never_refused() throws Exception {
+        ManualClock clock = new ManualClock();
+        AtomicBoolean ended = new AtomicBoolean();
+        Takeover takeover = start(
+                clock,
+                (id, attempt) -> {
+                    if (!ended.get()) {
+                        throw refusal(ServiceException.Kind.SERVED_ELSEWHERE);
+                    }
+                },
+                "x");
+        Waiting.until("five minutes pass", LIMIT, () -> {
+            if (clock.waiting() > 0) {
+                clock.advance(Duration.ofSeconds(1));
+            }
+            return TimeUnit.NANOSECONDS.toSeconds(clock.nanos()) >= 300;
+        });
+        assertThat(requireNonNull(tries.get("x")).get()).isBetween(15, 60);
+        assertThat(refused).isEmpty();
+        ended.set(true);
+        secondsPass(clock, "it is served", takeover::done);
+        assertThat(served).containsExactly("x");
+    }
+
     @Test
     void a_session_that_is_refused_now_and_then_is_not_given_up() throws Exception {
         ManualClock clock = new ManualClock();
