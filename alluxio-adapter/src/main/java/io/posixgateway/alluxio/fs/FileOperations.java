@@ -4,7 +4,6 @@ import io.posixgateway.alluxio.meta.Attr;
 import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.LongMap;
 import io.posixgateway.alluxio.read.FileReader;
-import io.posixgateway.alluxio.read.Passthrough;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.write.DirtyFiles;
 import io.posixgateway.fuse.spi.Errno;
@@ -30,11 +29,13 @@ final class FileOperations {
     private final HandleIds numbers = new HandleIds();
     private final NoOpenReaders unopened;
     private final BypassResolver bypass;
+    private final ReadingHandles readings;
 
     FileOperations(VolumeContext volume) {
         this.volume = volume;
         this.unopened = new NoOpenReaders(volume);
         this.bypass = new BypassResolver(volume);
+        this.readings = new ReadingHandles(volume);
     }
 
     int open(Request request, Inode inode, int flags, OpenReply reply) throws StoreException {
@@ -81,13 +82,15 @@ final class FileOperations {
     }
 
     private int startReading(Request request, Inode inode, OpenReply reply) throws StoreException {
-        boolean isCached = startsCached(inode);
+        boolean isCached = readings.startsCached(inode);
         if ((isCached && !request.mayWait()) || !bypass.isPrepared(request)) {
             return FileSystem.WOULD_WAIT;
         }
-        if (!registerReader(inode, reply, isCached)) {
+        FileHandle handle = readings.open(inode, reply, isCached);
+        if (handle == null) {
             throw volume.turnAway(inode);
         }
+        put(handle, reply);
         return 0;
     }
 
@@ -210,76 +213,13 @@ final class FileOperations {
     /** A handle that writes, of an inode that counts it already. */
     FileHandle register(Inode inode, OpenReply reply) {
         FileHandle handle = FileHandle.writing(inode);
-        reply.handle = numbers.next();
-        handles.put(reply.handle, handle);
+        put(handle, reply);
         return handle;
     }
 
-    /** Is the kernel to read the node by itself from here on, in a file of the data cache, which is to be opened? A hint. */
-    private boolean startsCached(Inode inode) {
-        FileReader.Extent extent = volume.passthrough.passesCached() && inode.handles() == 0 ? passable(inode) : null;
-        return extent != null && volume.passthrough.hasCached(extent);
-    }
-
-    /**
-     * A handle that reads, in the way of those who have the node open; false: that way is not this one's.
-     *
-     * @param isCached see {@link #startsCached}: the disk is waited for
-     */
-    private boolean registerReader(Inode inode, OpenReply reply, boolean isCached) {
-        FileReader.Extent extent = isCached ? passable(inode) : null;
-        try (Passthrough.Cached cached = extent == null ? null : volume.passthrough.openCached(extent)) {
-            return registerReader(inode, reply, cached);
-        }
-    }
-
-    private boolean registerReader(Inode inode, OpenReply reply, Passthrough.@Nullable Cached cached) {
-        FileHandle handle;
-        synchronized (inode) {
-            FileReader.Extent extent = passable(inode);
-            Passthrough.Live live = volume.passthrough.of(inode.node());
-            boolean other = live != null && (extent == null || live.fileId() != extent.fileId());
-            if (other || volume.passthrough.heldBefore(inode.node())) {
-                return false;
-            }
-            if (live == null && extent != null && inode.handles() == 0) {
-                live = volume.passthrough.start(inode.node(), extent, cached);
-            }
-            if (live != null) {
-                reply.backingId = live.join();
-                handle = FileHandle.passedThrough(inode, live);
-            } else {
-                handle = FileHandle.reading(inode);
-            }
-        }
-        Attr attr = inode.attr();
-        if (attr != null) {
-            notePages(handle, attr, (reply.flags & OpenReply.KEEP_CACHE) != 0);
-        }
+    private void put(FileHandle handle, OpenReply reply) {
         reply.handle = numbers.next();
-        reply.flags |= OpenReply.NO_FLUSH;
         handles.put(reply.handle, handle);
-        return true;
-    }
-
-    private void notePages(FileHandle handle, Attr attr, boolean keeps) {
-        if (keeps) {
-            volume.readers.blocks().used(extent(attr));
-        }
-        if (!keeps || !volume.pages.isNoted(handle.inode, attr)) {
-            handle.hasPagesOf(attr);
-        }
-    }
-
-    /** The file as the kernel could read it by itself; null: it cannot. */
-    private FileReader.@Nullable Extent passable(Inode inode) {
-        Attr attr = inode.attr();
-        if (attr == null || attr.fileId() != inode.fileId() || !inode.isRegular() || volume.dirtyFiles.has(inode)) {
-            return null;
-        }
-        FileReader.Extent extent = extent(attr);
-        boolean matches = volume.passthrough.matches(extent) || volume.passthrough.matchesCached(extent);
-        return matches && !volume.mayBeOpenUnseen(inode) ? extent : null;
     }
 
     static FileReader.Extent extent(Attr attr) {
