@@ -59,7 +59,9 @@ final class ClusterWatch {
     private volatile long answeredNanos;
     /** The last call was not answered. */
     private volatile boolean unanswered;
-    /** When it was found out last that no master answers. */
+    /** And the last comparison found no master that answers. */
+    private volatile boolean silent;
+    /** When that was found out last. */
     private volatile long silenceNanos;
     /** So often another Alluxio answered. */
     private volatile int others;
@@ -74,7 +76,6 @@ final class ClusterWatch {
         this.clock = clock;
         this.knownNanos = clock.nanos();
         this.answeredNanos = knownNanos;
-        this.silenceNanos = knownNanos;
     }
 
     /**
@@ -147,22 +148,35 @@ final class ClusterWatch {
         if (failure.isOutcomeUnknown()) {
             unanswered = true;
         }
-        if (failure.isUnanswered()) {
-            silenceNanos = clock.nanos();
-        }
     }
 
     /** As {@link Store#silentNanos}. */
     long silentNanos(long trustNanos, boolean mayWait) throws StoreException {
-        if (unanswered && clock.nanos() - silenceNanos > trustNanos) {
+        if (unanswered && (!silent || clock.nanos() - silenceNanos > trustNanos)) {
             if (!mayWait) {
                 return 0;
             }
-            look(() -> unanswered);
-            await(OPEN_NANOS, () -> looking.get() && unanswered);
-            silenceNanos = clock.nanos();
+            listen();
         }
-        return unanswered ? Math.max(1, clock.nanos() - answeredNanos) : 0;
+        return silent ? Math.max(1, clock.nanos() - answeredNanos) : 0;
+    }
+
+    /** Whose call it was that failed, a worker's or that of a program which was killed, does not count: the master is asked. */
+    private void listen() throws StoreException {
+        long before = answeredNanos;
+        silent = false;
+        look(() -> unanswered);
+        await(OPEN_NANOS, () -> looking.get() && unanswered);
+        synchronized (this) {
+            if (looking.get() && unanswered && answeredNanos == before) {
+                heardNothing();
+            }
+        }
+    }
+
+    private synchronized void heardNothing() {
+        silenceNanos = clock.nanos();
+        silent = true;
     }
 
     /** The master said this. */
@@ -196,6 +210,7 @@ final class ClusterWatch {
             listener.accept(clusterId);
         }
         unanswered = false;
+        silent = false;
         knownNanos = clock.nanos();
         answeredNanos = knownNanos;
         notifyAll();
@@ -209,6 +224,9 @@ final class ClusterWatch {
         } catch (StoreException e) {
             if (e.isOutcomeUnknown()) {
                 unanswered = true;
+                if (e.errno() == Errno.EIO && !ErrnoTable.isRefused(e)) {
+                    heardNothing();
+                }
                 throw e;
             }
             clusterId = ""; // it may not be asked

@@ -204,8 +204,9 @@ final class FileOperations {
         return attr;
     }
 
+    /** Not while no master answers, as the attributes that are known last are believed then. */
     private void learn(Inode inode, Attr attr) throws StoreException {
-        if (attr.lengthBytes() > 0) {
+        if (attr.lengthBytes() > 0 && volume.store.silentNanos(Long.MAX_VALUE, false) == 0) {
             volume.learnBlocks(inode);
         }
     }

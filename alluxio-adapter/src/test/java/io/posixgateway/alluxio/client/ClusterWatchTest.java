@@ -2,6 +2,7 @@ package io.posixgateway.alluxio.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import alluxio.shaded.client.io.grpc.Status;
 import io.posixgateway.alluxio.harness.Waiting;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
@@ -326,6 +327,34 @@ class ClusterWatchTest {
         master.opened.countDown();
         assertThat(master.watch.silentNanos(0, true)).isZero();
         assertThat(master.asked).hasValue(1);
+    }
+
+    /** A worker that is silent, or what the master itself says, fails in the same way as a silent master. */
+    @Test
+    void silence_isNotWhatAFailureSays_whileTheMasterAnswers() throws Exception {
+        HeldMaster master = new HeldMaster(number -> "one");
+        master.opened.countDown();
+        master.watch.told("one");
+        for (int failures = 1; failures <= 2; failures++) {
+            master.watch.failed(new StoreException(Errno.ETIMEDOUT, "a worker hangs", null));
+            assertThat(master.watch.silentNanos(SILENCE.toNanos(), false)).isZero();
+            assertThat(master.watch.silentNanos(SILENCE.toNanos(), true)).isZero();
+            assertThat(master.asked).hasValue(failures);
+        }
+        master.watch.failed(StoreParts.unanswered("a worker is away"));
+        assertThat(master.watch.silentNanos(SILENCE.toNanos(), true)).isZero();
+        assertThat(master.asked).hasValue(3);
+    }
+
+    @Test
+    void silence_isNotWhatTheMasterItselfRefuses() throws Exception {
+        HeldMaster master = new HeldMaster(number -> {
+            throw new StoreException(Errno.EIO, "its journal is broken", Status.INTERNAL.asRuntimeException());
+        });
+        master.opened.countDown();
+        master.watch.told("one");
+        master.watch.failed(new StoreException(Errno.EIO, "its journal is broken", null));
+        assertThat(master.watch.silentNanos(SILENCE.toNanos(), true)).isZero();
     }
 
     @Test
