@@ -10,6 +10,7 @@ import io.posixgateway.alluxio.store.Store;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.fuse.spi.Errno;
 import io.posixgateway.fuse.spi.Request;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * formatted meanwhile. Once a master answers, it is asked as ever. Any thread.
  */
 final class LastKnown {
+    /** So long at most a silence is believed without asking anew, however long what is known is trusted. */
+    static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
     private final Store store;
     private final Metadata metadata;
     private final KernelInvalidator invalidator;
@@ -110,7 +114,7 @@ final class LastKnown {
         if (limitNanos == 0 || attr == null || attr.fileId() != inode.fileId() || inode.isUnsure(cachePolicy.clock())) {
             return null;
         }
-        long silentNanos = store.silentNanos(trustNanos, request.mayWait());
+        long silentNanos = store.silentNanos(Math.min(trustNanos, SILENCE_NANOS), request.mayWait());
         boolean counts = silentNanos > 0 && silentNanos < limitNanos && isReadable(inode, attr);
         return counts ? attr : null;
     }

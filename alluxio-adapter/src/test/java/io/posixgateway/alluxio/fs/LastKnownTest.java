@@ -112,6 +112,25 @@ class LastKnownTest {
         }
     }
 
+    /** A silence that was found once is looked for again soon. */
+    @Test
+    void open_onceTheMasterAnswers_isOfTheNewVersion_howeverLongAttributesAreTrusted() throws Exception {
+        MemoryMount.Builder trusting =
+                mount().with("open_trust", "1h").with("metadata_ttl", "1h").with("stale_while_away", "3h");
+        try (MemoryMount mount = cached(trusting)) {
+            stopAll();
+            cluster.clock().advance(Duration.ofMinutes(61));
+            assertThat(mount.read("/d/f")).isEqualTo("old");
+            cluster.workers().forEach(MemoryWorker::resume);
+            cluster.startMaster();
+            try (MemoryMount other = MemoryMount.of(cluster)) {
+                other.write("/d/f", "new");
+            }
+            cluster.clock().advance(Duration.ofSeconds(6));
+            assertThat(mount.read("/d/f")).isEqualTo("new");
+        }
+    }
+
     @Test
     void openToWrite_fails() throws Exception {
         try (MemoryMount mount = cached(mount())) {
