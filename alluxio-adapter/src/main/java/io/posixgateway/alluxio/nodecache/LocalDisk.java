@@ -79,11 +79,15 @@ final class LocalDisk implements FolderDisk {
 
         @Override
         public int read(long offset, ByteBuffer into) throws IOException {
-            int start = into.position();
             if (offset == sequentialEnd && tells) {
                 Native.prefetch(descriptor, offset, (long) into.remaining() + AHEAD_BYTES);
             }
             sequentialEnd = offset + into.remaining();
+            return readAll(offset, into);
+        }
+
+        private int readAll(long offset, ByteBuffer into) throws IOException {
+            int start = into.position();
             while (into.hasRemaining()) {
                 if (channel.read(into, offset + into.position() - start) <= 0) {
                     break;
@@ -96,7 +100,7 @@ final class LocalDisk implements FolderDisk {
         public int readOnce(long offset, ByteBuffer into) throws IOException {
             boolean wasThere =
                     tells && Native.residentRead(descriptor, ByteBuffer.allocateDirect(1), 0, 1, offset) == 1;
-            int count = read(offset, into);
+            int count = readAll(offset, into); // what a prefetch brings would stay
             if (!wasThere && count > 0) {
                 Native.discardPages(descriptor, offset, count);
             }
