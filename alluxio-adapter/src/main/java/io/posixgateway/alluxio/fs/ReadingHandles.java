@@ -39,7 +39,7 @@ final class ReadingHandles {
         synchronized (inode) {
             FileReader.Extent extent = passable(inode);
             Passthrough.Live live = volume.passthrough.of(inode.node());
-            boolean other = live != null && (extent == null || live.fileId() != extent.fileId());
+            boolean other = live != null && (extent == null || !live.serves(extent));
             if (other || volume.passthrough.heldBefore(inode.node())) {
                 return null;
             }

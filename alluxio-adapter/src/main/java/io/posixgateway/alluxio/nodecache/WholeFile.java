@@ -21,6 +21,11 @@ public final class WholeFile implements AutoCloseable {
         return file.descriptor();
     }
 
+    /** It was found not to be what was written, or to be unreadable. */
+    public boolean isDropped() {
+        return piece.dropped;
+    }
+
     /** Closes the descriptor, which is not needed any more; the file is still not evicted. */
     public void closeDescriptor() {
         NodeCache.closeQuietly(piece, file);

@@ -115,6 +115,9 @@ public final class Passthrough {
     private interface Backing {
         void used();
 
+        /** Is it known to be damaged? */
+        boolean isDropped();
+
         void give();
     }
 
@@ -122,6 +125,11 @@ public final class Passthrough {
         @Override
         public void used() {
             blocks.used(file.blockId());
+        }
+
+        @Override
+        public boolean isDropped() {
+            return false;
         }
 
         @Override
@@ -134,6 +142,11 @@ public final class Passthrough {
         @Override
         public void used() {
             // The pin that the file holds has counted.
+        }
+
+        @Override
+        public boolean isDropped() {
+            return file.isDropped();
         }
 
         @Override
@@ -160,9 +173,9 @@ public final class Passthrough {
             this.backingId = backingId;
         }
 
-        /** Whose content it is. */
-        public long fileId() {
-            return fileId;
+        /** May one more who opens this content read it so? Not from a file of the data cache that is known to be damaged. */
+        public boolean serves(Extent extent) {
+            return fileId == extent.fileId() && !file.isDropped();
         }
 
         /** One more handle, which is to be answered with this backing id. */

@@ -180,6 +180,34 @@ class CachedPassthroughTest {
     }
 
     @Test
+    void open_ofFileWhosePieceIsFoundDamaged_isReadFromAlluxio() throws Exception {
+        try (MemoryMount mount = mount().readOnly().open()) {
+            cached(mount, 1);
+            try (OpenFile before = mount.open("/f")) {
+                assertThat(isPassedThrough(before)).isTrue();
+                damageAll();
+                cluster.clock().advance(Duration.ofHours(24));
+                Waiting.until("it is dropped", PATIENCE, () -> figures(mount).dropped() == 1);
+                assertThatThrownBy(() -> mount.requests().open(before.opened().node(), 0))
+                        .isInstanceOfSatisfying(
+                                FuseFailure.class, e -> assertThat(e.errno()).isEqualTo(Errno.ESTALE));
+                try (OpenFile after = mount.open("/f")) {
+                    assertThat(isPassedThrough(after)).isFalse();
+                    assertThat(after.readText()).isEqualTo("old");
+                }
+            }
+        }
+    }
+
+    private void damageAll() throws IOException {
+        try (Stream<Path> files = Files.walk(above.resolve("cache/pieces"))) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Files.writeString(file, "bad");
+            }
+        }
+    }
+
+    @Test
     void open_onMountThatWrites_isNotPassedThrough() throws Exception {
         try (MemoryMount mount = mount().open()) {
             cached(mount, 1);
