@@ -187,4 +187,21 @@ class WarmupTest {
         }
         assertThat(failed).isEqualTo(2);
     }
+
+    /** Alluxio does not have it, and it stays the file of its name. */
+    @Test
+    void run_toNode_ofFileThatIsHereOnly_hasIt() throws Exception {
+        try (MemoryMount mount = cached("64M");
+                OpenFile file = mount.create("/mine")) {
+            file.write(0, new byte[SMALL]);
+            over(mount).run("/", Data.NODE);
+            assertThat(last()).isEqualTo(SMALL);
+            over(mount).check("/", Data.NODE);
+            assertThat(warmBytes).isEqualTo(SMALL);
+            file.write(SMALL, new byte[1]);
+            assertThat(mount.lookup("/mine").id())
+                    .isEqualTo(file.opened().node().id());
+        }
+        assertThat(failed).isZero();
+    }
 }
