@@ -11,8 +11,8 @@ import java.util.function.Predicate;
  */
 final class Scrub implements AutoCloseable {
     static final long PERIOD_NANOS = 24 * 3_600_000_000_000L;
-    /** While the disk does not answer. */
-    private static final long SUSPENDED_NANOS = 30_000_000_000L;
+    /** While the disk does not answer, or fails: else each piece would be dropped that it fails to read. */
+    private static final long OUTAGE_NANOS = 30_000_000_000L;
 
     private static final int PAUSES = 9;
 
@@ -44,8 +44,8 @@ final class Scrub implements AutoCloseable {
     private void pass(Predicate<Piece> wanted) throws InterruptedException {
         boolean open = true;
         for (Piece piece : cache.pieces()) {
-            while (open && cache.isSuspended()) {
-                open = isOpenAfter(SUSPENDED_NANOS);
+            while (open && !cache.mayKeep()) {
+                open = isOpenAfter(OUTAGE_NANOS);
             }
             if (open && wanted.test(piece)) {
                 long beganNanos = clock.nanos();

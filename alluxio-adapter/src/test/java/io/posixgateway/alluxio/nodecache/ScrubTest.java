@@ -30,7 +30,11 @@ class ScrubTest {
     private final CacheFolders folders = new CacheFolders(clock);
 
     private CacheFolders.Shared opened() throws IOException {
-        return folders.open(above.resolve("cache"), 1 << 20, false);
+        return opened(new LocalDisk(above.resolve("cache")));
+    }
+
+    private CacheFolders.Shared opened(FolderDisk disk) throws IOException {
+        return folders.open(above.resolve("cache"), 1 << 20, false, disk);
     }
 
     private static void keep(CacheFolders.Shared shared, CacheKey file) {
@@ -83,6 +87,25 @@ class ScrubTest {
             damageAll();
             clock.advance(Duration.ofHours(24));
             Eventually.holds("both are dropped", () -> shared.cache().dropped() == 2);
+        }
+    }
+
+    /** Of what a disk does not read in an outage, little is damaged. */
+    @Test
+    void diskThatFailsForAWhile_losesOnePiece() throws Exception {
+        FaultyDisk disk = new FaultyDisk(new LocalDisk(above.resolve("cache")));
+        try (CacheFolders.Shared shared = opened(disk)) {
+            clock.awaitWaiting(1);
+            keep(shared, FILE);
+            keep(shared, OTHER);
+            disk.readsFail = true;
+            clock.advance(Duration.ofHours(24));
+            Eventually.holds("the first one is dropped", () -> shared.cache().dropped() == 1);
+            clock.awaitWaiting(1);
+            disk.readsFail = false;
+            clock.advance(Duration.ofSeconds(30));
+            Eventually.holds("the other one is compared", () -> shared.cache().scrubbed() == 1);
+            assertThat(shared.cache().dropped()).isEqualTo(1);
         }
     }
 
