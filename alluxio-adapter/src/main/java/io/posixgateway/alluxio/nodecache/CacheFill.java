@@ -54,11 +54,12 @@ public final class CacheFill implements AutoCloseable {
         memory = content;
         source.read((long) index * CacheKey.PIECE_BYTES, content.clear().limit(file.bytesOf(index)));
         keep(file, index, content.flip());
-        full = !isPinned(file, index);
-        if (full && !cache.mayKeep()) {
+        boolean kept = isPinned(file, index);
+        if (!kept && !cache.mayKeep()) {
             throw failing();
         }
-        return !full;
+        full = !kept;
+        return kept;
     }
 
     private boolean isPinned(CacheKey file, int index) {

@@ -1,6 +1,7 @@
 package io.posixgateway.alluxio.nodecache;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.posixgateway.alluxio.harness.TmpfsFolder;
 import io.posixgateway.alluxio.store.ManualClock;
@@ -40,6 +41,7 @@ class CacheVolumeTest {
         private final Queue<Runnable> work = new ArrayDeque<>();
         private @Nullable NodeCache cache;
         private boolean ready = true;
+        private boolean atOnce;
         private boolean closed;
 
         @Override
@@ -54,7 +56,11 @@ class CacheVolumeTest {
 
         @Override
         public boolean later(Runnable next) {
-            return !closed && work.add(next);
+            boolean taken = !closed && work.add(next);
+            if (atOnce) {
+                work();
+            }
+            return taken;
         }
 
         @Override
@@ -103,13 +109,12 @@ class CacheVolumeTest {
     }
 
     private void openCache() {
-        host.cache = new NodeCache(
-                new LocalDisk(folder),
-                new Outage("a folder", new ManualClock()),
-                1 << 30,
-                1000,
-                new OpenPieces(100),
-                Runnable::run);
+        openCache(new LocalDisk(folder));
+    }
+
+    private void openCache(FolderDisk disk) {
+        host.cache =
+                new NodeCache(disk, new Outage("a folder", clock), 1 << 30, 1000, new OpenPieces(100), Runnable::run);
         host.cache.load();
     }
 
@@ -136,6 +141,23 @@ class CacheVolumeTest {
 
     private byte[] expected(int from, int to) {
         return Arrays.copyOfRange(content, from, to);
+    }
+
+    @Test
+    void fill_goesOnAfterAFailureOfTheDisk() throws Exception {
+        FaultyDisk disk = new FaultyDisk(new LocalDisk(folder));
+        openCache(disk);
+        host.atOnce = true;
+        CacheKey key = Objects.requireNonNull(volume.key(1, LONG, 1, true));
+        CacheFill.Source source = (offset, into) -> into.put(content, (int) offset, into.remaining());
+        try (CacheFill fill = volume.fill()) {
+            disk.changesFail = true;
+            assertThatThrownBy(() -> fill.fill(key, 0, source)).isInstanceOf(StoreException.class);
+            disk.changesFail = false;
+            clock.advance(Duration.ofSeconds(30));
+            assertThat(fill.fill(key, 0, source)).isTrue();
+            assertThat(fill.fill(key, 1, source)).isTrue();
+        }
     }
 
     /** Who had it open before its disk changed it, too. */
