@@ -99,7 +99,7 @@ public final class CacheFolders {
             Outage outage = new Outage(folder.toString(), clock);
             this.disk = new TimedDisk(disk, new DiskCalls(outage, clock));
             cache = NodeCache.of(this.disk, outage, limitBytes, openPieces, this::later);
-            scrub = new Scrub(cache, clock);
+            scrub = new Scrub(cache, new TimedDisk(disk, new DiskCalls(outage, clock, 1)), clock);
         }
 
         @Override
@@ -185,14 +185,17 @@ public final class CacheFolders {
                                     : "another process uses it; if that is to continue, give each its own cache_dir");
                 } else {
                     cache.load();
-                    loaded = true;
                     scrub.start();
+                    loaded = true;
                 }
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException
+                    | RuntimeException
+                    | OutOfMemoryError e) { // the last one also says that there is no thread
                 report(e.toString());
-            }
-            if (taken != null && !loaded) {
-                taken.close();
+            } finally {
+                if (taken != null && !loaded) {
+                    taken.close();
+                }
             }
             return loaded ? taken : null;
         }

@@ -45,11 +45,16 @@ final class DiskCalls {
     private final AtomicReference<@Nullable Change> change = new AtomicReference<>();
 
     DiskCalls(Outage outage, Clock clock) {
+        this(outage, clock, MAX_THREADS);
+    }
+
+    /** @param most so many calls are made at a time */
+    DiskCalls(Outage outage, Clock clock, int most) {
         this.outage = outage;
         this.clock = clock;
         threads = new ThreadPoolExecutor(
-                MAX_THREADS,
-                MAX_THREADS,
+                most,
+                most,
                 10,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(),

@@ -153,12 +153,16 @@ final class NodeCache {
         return table.all();
     }
 
-    /** Compares a piece with its CRC, and drops it where they differ. It does not count as read. Waits for the disk. */
-    void scrub(Piece piece) {
+    /**
+     * Compares a piece with its CRC, and drops it where they differ. It does not count as read. Waits for the disk.
+     *
+     * @param reads the cache's own, by a way that keeps no other reader waiting
+     */
+    void scrub(Piece piece, FolderDisk reads) {
         if (!table.holds(piece)) {
             return;
         }
-        try (FolderDisk.Opened opened = openPieces.open(disk, piece.name())) {
+        try (FolderDisk.Opened opened = openPieces.open(reads, piece.name())) {
             if (opened == null) {
                 return;
             }
@@ -206,7 +210,7 @@ final class NodeCache {
     /** It is as if it had never been there; who has it open reads no more of it, but by passthrough. */
     private void drop(Piece piece) {
         piece.dropped = true;
-        if (table.holds(piece) && table.leave(piece)) {
+        if (table.leaveItself(piece)) {
             dropped.increment();
             background.execute(
                     () -> writer.removeDropped(piece)); // the lock of the disk is held while a piece is written

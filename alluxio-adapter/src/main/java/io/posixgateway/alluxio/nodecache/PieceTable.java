@@ -50,6 +50,11 @@ final class PieceTable {
         return true;
     }
 
+    /** As {@link #leave}, of this piece itself: false, too, where an equal one is in its place. */
+    synchronized boolean leaveItself(Piece piece) {
+        return holds(piece) && leave(piece);
+    }
+
     /** False: another one is in its place, or none. */
     @SuppressWarnings("ReferenceEquality") // an equal one may have been written since
     synchronized boolean holds(Piece piece) {

@@ -3,6 +3,8 @@ package io.posixgateway.alluxio.nodecache;
 import io.posixgateway.fuse.jni.UnpinnedThread;
 import io.posixgateway.fuse.time.Clock;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Compares the pieces of a cache with their CRCs, and has those dropped that differ: at first those that an earlier process wrote, then all
@@ -16,13 +18,20 @@ final class Scrub implements AutoCloseable {
 
     private static final int PAUSES = 9;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Scrub.class);
+
     private final NodeCache cache;
+    private final FolderDisk reads;
     private final Clock clock;
+    /** On its thread. */
+    private boolean reported;
     /** Guarded by this. */
     private boolean closed;
 
-    Scrub(NodeCache cache, Clock clock) {
+    /** @param reads see {@link NodeCache#scrub} */
+    Scrub(NodeCache cache, FolderDisk reads, Clock clock) {
         this.cache = cache;
+        this.reads = reads;
         this.clock = clock;
     }
 
@@ -49,8 +58,20 @@ final class Scrub implements AutoCloseable {
             }
             if (open && wanted.test(piece)) {
                 long beganNanos = clock.nanos();
-                cache.scrub(piece);
+                scrub(piece);
                 open = isOpenAfter(PAUSES * (clock.nanos() - beganNanos));
+            }
+        }
+    }
+
+    /** What fails in another way than disks do, such as a want of memory, is for this piece alone. */
+    private void scrub(Piece piece) {
+        try {
+            cache.scrub(piece, reads);
+        } catch (RuntimeException | Error e) {
+            if (!reported) {
+                reported = true;
+                LOG.warn("A piece of the data cache could not be compared with its checksum: {}", piece.name(), e);
             }
         }
     }

@@ -174,7 +174,7 @@ class CacheVolumeTest {
         try (FileChannel file = FileChannel.open(folder.resolve(first.name()), StandardOpenOption.WRITE)) {
             file.write(ByteBuffer.wrap(new byte[] {(byte) ~content[7]}), 7);
         }
-        host.cache().scrub(first);
+        host.cache().scrub(first, new LocalDisk(folder));
         assertThat(read(reader, 0, PART)).isNull();
         assertThat(read(reader, CacheKey.PIECE_BYTES, LONG)).isEqualTo(expected(CacheKey.PIECE_BYTES, LONG));
         reader.close();

@@ -95,7 +95,7 @@ class NodeCacheTest {
         keep(cache, file(1), 0);
         keep(cache, file(2), 0);
         damage(file(1));
-        cache.pieces().forEach(cache::scrub);
+        cache.pieces().forEach(piece -> cache.scrub(piece, disk));
 
         assertThat(cache.has(file(1), 0)).isFalse();
         assertThat(pathOf(file(1))).doesNotExist();
@@ -115,7 +115,7 @@ class NodeCacheTest {
         Files.write(pathOf(file(1)), new byte[1], StandardOpenOption.APPEND);
         Files.write(pathOf(file(2)), Arrays.copyOf(content(file(2), 0), SMALL - 1));
         Files.delete(pathOf(file(3)));
-        cache.pieces().forEach(cache::scrub);
+        cache.pieces().forEach(piece -> cache.scrub(piece, disk));
         assertThat(cache.size()).isZero();
         assertThat(cache.dropped()).isEqualTo(3);
     }
@@ -125,10 +125,10 @@ class NodeCacheTest {
         keep(cache, file(1), 0);
         Piece before = piece(cache, file(1));
         damage(file(1));
-        cache.scrub(before);
+        cache.scrub(before, disk);
         keep(cache, file(1), 0);
         Files.delete(pathOf(file(1)));
-        cache.scrub(before);
+        cache.scrub(before, disk);
         assertThat(cache.has(file(1), 0)).isTrue();
         assertThat(cache.dropped()).isEqualTo(1);
     }
@@ -137,7 +137,7 @@ class NodeCacheTest {
     void scrub_onDiskThatFails_dropsWhatItCannotRead_andCountsTheFailure() {
         keep(cache, file(1), 0);
         disk.contentFails = true;
-        cache.pieces().forEach(cache::scrub);
+        cache.pieces().forEach(piece -> cache.scrub(piece, disk));
         assertThat(cache.size()).isZero();
         assertThat(cache.faults()).isEqualTo(1);
         assertThat(disk.open).isZero();

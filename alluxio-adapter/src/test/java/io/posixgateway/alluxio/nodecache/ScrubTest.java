@@ -110,6 +110,24 @@ class ScrubTest {
     }
 
     @Test
+    void pieceWhoseComparisonThrows_endsNothing() throws Exception {
+        FaultyDisk disk = new FaultyDisk(new LocalDisk(above.resolve("cache")));
+        try (CacheFolders.Shared shared = opened(disk)) {
+            clock.awaitWaiting(1);
+            keep(shared, FILE);
+            disk.failure = () -> {
+                throw new IllegalStateException("unforeseen");
+            };
+            disk.readsFail = true;
+            clock.advance(Duration.ofHours(24));
+            clock.awaitWaiting(1);
+            disk.readsFail = false;
+            clock.advance(Duration.ofHours(24));
+            Eventually.holds("it is compared", () -> shared.cache().scrubbed() == 1);
+        }
+    }
+
+    @Test
     void scrub_endsWithTheFolder() throws Exception {
         opened().close();
         Eventually.holds("nobody waits", () -> clock.waiting() == 0);
