@@ -121,6 +121,11 @@ public final class BlockFiles implements AutoCloseable {
         return (extent.lengthBytes() + extent.blockBytes() - 1) / Math.max(1, extent.blockBytes());
     }
 
+    /** May block files be read now: are they surely those of the Alluxio that is known? Never waits. */
+    public boolean mayOpen() {
+        return mayOpen.getAsBoolean();
+    }
+
     /** Is there a file of this block in a known folder? */
     public boolean has(long blockId) {
         for (BlockFolder folder : folders) {

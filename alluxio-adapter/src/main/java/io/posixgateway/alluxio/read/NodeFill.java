@@ -80,7 +80,7 @@ public final class NodeFill implements AutoCloseable {
         while (block <= last && readers.blocks().has(extent.firstBlock() + block)) {
             block++;
         }
-        return block > last;
+        return block > last && readers.blocks().mayOpen();
     }
 
     private static void read(FileReader reader, long offset, ByteBuffer into) throws StoreException {
