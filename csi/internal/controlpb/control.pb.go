@@ -814,7 +814,11 @@ type WarmupProgress struct {
 	// What goes on, in a few words.
 	Step string `protobuf:"bytes,6,opt,name=step,proto3" json:"step,omitempty"`
 	// Data that this node's cache has no room for.
-	NoRoomBytes   int64 `protobuf:"varint,7,opt,name=no_room_bytes,json=noRoomBytes,proto3" json:"no_room_bytes,omitempty"`
+	NoRoomBytes int64 `protobuf:"varint,7,opt,name=no_room_bytes,json=noRoomBytes,proto3" json:"no_room_bytes,omitempty"`
+	// It is this node's data that is told of, as was asked for: an older gateway does not know it can be.
+	Node bool `protobuf:"varint,8,opt,name=node,proto3" json:"node,omitempty"`
+	// Why the first file failed that did, with its path.
+	Failure       string `protobuf:"bytes,9,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -896,6 +900,20 @@ func (x *WarmupProgress) GetNoRoomBytes() int64 {
 		return x.NoRoomBytes
 	}
 	return 0
+}
+
+func (x *WarmupProgress) GetNode() bool {
+	if x != nil {
+		return x.Node
+	}
+	return false
+}
+
+func (x *WarmupProgress) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
 }
 
 type PathInfoRequest struct {
@@ -2493,7 +2511,7 @@ const file_control_proto_rawDesc = "" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12\x12\n" +
 	"\x04data\x18\x03 \x01(\bR\x04data\x12\x14\n" +
 	"\x05check\x18\x04 \x01(\bR\x05check\x12\x12\n" +
-	"\x04node\x18\x05 \x01(\bR\x04node\"\xc5\x01\n" +
+	"\x04node\x18\x05 \x01(\bR\x04node\"\xf3\x01\n" +
 	"\x0eWarmupProgress\x12\x18\n" +
 	"\aentries\x18\x01 \x01(\x03R\aentries\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x03R\x05bytes\x12\x16\n" +
@@ -2502,7 +2520,9 @@ const file_control_proto_rawDesc = "" +
 	"\vtotal_bytes\x18\x05 \x01(\x03R\n" +
 	"totalBytes\x12\x12\n" +
 	"\x04step\x18\x06 \x01(\tR\x04step\x12\"\n" +
-	"\rno_room_bytes\x18\a \x01(\x03R\vnoRoomBytes\"=\n" +
+	"\rno_room_bytes\x18\a \x01(\x03R\vnoRoomBytes\x12\x12\n" +
+	"\x04node\x18\b \x01(\bR\x04node\x12\x18\n" +
+	"\afailure\x18\t \x01(\tR\afailure\"=\n" +
 	"\x0fPathInfoRequest\x12\x16\n" +
 	"\x06volume\x18\x01 \x01(\tR\x06volume\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\"\xbf\b\n" +

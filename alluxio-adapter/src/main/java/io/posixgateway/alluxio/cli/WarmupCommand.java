@@ -1,5 +1,6 @@
 package io.posixgateway.alluxio.cli;
 
+import io.grpc.Status;
 import io.posixgateway.alluxio.control.proto.WarmupProgress;
 import io.posixgateway.alluxio.control.proto.WarmupRequest;
 import java.io.PrintWriter;
@@ -80,7 +81,11 @@ final class WarmupCommand implements Callable<Integer> {
         PrintWriter err = Objects.requireNonNull(spec).commandLine().getErr();
         String goesOn = check ? "" : "; what was loaded stays, and the same command continues from there";
         try (Target.Found found = target.find(path)) {
-            return new StreamedCall(err, () -> line(last) + goesOn).run(found, () -> follow(found, out));
+            int code = new StreamedCall(err, () -> line(last) + goesOn).run(found, () -> follow(found, out));
+            if (!last.getFailure().isEmpty()) {
+                err.println("posix-gateway: the first failure: " + last.getFailure());
+            }
+            return code;
         }
     }
 
@@ -96,6 +101,10 @@ final class WarmupCommand implements Callable<Integer> {
         Iterator<WarmupProgress> progress = found.client().streams().warmup(request);
         while (progress.hasNext()) {
             last = progress.next();
+            if (to == Place.NODE && !last.getNode()) {
+                throw Status.UNIMPLEMENTED
+                        .asRuntimeException(); // and warms the workers, as gateways did before there was a choice
+            }
             if (terminal) {
                 out.print("\r" + line(last) + "\u001b[K");
             } else if (!check && counts(last) && percent(last) >= nextLine && !last.getDone()) {

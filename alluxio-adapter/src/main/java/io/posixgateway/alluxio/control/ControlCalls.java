@@ -158,7 +158,7 @@ final class ControlCalls extends ControlGrpc.ControlImplBase {
 
     @Override
     public void warmup(WarmupRequest request, StreamObserver<WarmupProgress> observer) {
-        WarmupCount count = new WarmupCount((ServerCallStreamObserver<WarmupProgress>) observer);
+        WarmupCount count = new WarmupCount((ServerCallStreamObserver<WarmupProgress>) observer, request.getNode());
         start(Kind.WARMUP, observer, () -> {
             ServedVolume volume = service.named(request.getVolume());
             Warmup.Data data = request.getNode() ? Warmup.Data.NODE : Warmup.Data.WORKERS;

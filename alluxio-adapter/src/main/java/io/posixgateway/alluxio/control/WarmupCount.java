@@ -12,8 +12,10 @@ final class WarmupCount implements Warmup.Progress {
     private final ServerCallStreamObserver<WarmupProgress> observer;
     private final WarmupProgress.Builder now = WarmupProgress.newBuilder().setStep("metadata");
 
-    WarmupCount(ServerCallStreamObserver<WarmupProgress> observer) {
+    /** @param node is data brought to this node? */
+    WarmupCount(ServerCallStreamObserver<WarmupProgress> observer, boolean node) {
         this.observer = observer;
+        now.setNode(node);
     }
 
     @Override
@@ -40,6 +42,13 @@ final class WarmupCount implements Warmup.Progress {
     @Override
     public void lacksRoom(long bytes) {
         now.setNoRoomBytes(now.getNoRoomBytes() + bytes);
+    }
+
+    @Override
+    public void failure(String why) {
+        if (now.getFailure().isEmpty()) {
+            now.setFailure(why);
+        }
     }
 
     private boolean tell() {

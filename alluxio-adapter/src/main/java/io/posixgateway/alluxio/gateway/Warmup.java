@@ -10,6 +10,8 @@ import io.posixgateway.fuse.time.Clock;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Warms one path of a volume, or tells how warm it is: metadata by walking; data in the workers by Alluxio's own load or, where that fails,
@@ -20,12 +22,18 @@ public final class Warmup {
     /** Of a large file; then whoever waits is told, and asked whether he still waits. */
     private static final int CHUNKS_A_WORD = 16;
 
+    /** In the log, of one warm-up. */
+    private static final int MAX_FAILURES = 20;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Warmup.class);
+
     private final FileTree tree;
     private final Store store;
     private final String root;
     private final Progress progress;
     private final Clock clock;
     private final Supplier<@Nullable NodeWarmup> node;
+    private int failures;
 
     /** Where data is brought. */
     public enum Data {
@@ -50,6 +58,9 @@ public final class Warmup {
 
         /** The node's cache has no room for so much. */
         default void lacksRoom(long bytes) {}
+
+        /** Of a file, that fails; the next call counts it. */
+        default void failure(String why) {}
     }
 
     /**
@@ -142,9 +153,18 @@ public final class Warmup {
                 long warm = bytes == 0 ? 0 : warmth.bytes(entry, bytes);
                 return progress.entry(bytes, warm, failed);
             } catch (StoreException e) {
+                failed(entry, e);
                 return progress.entry(bytes, 0, true);
             }
         });
+    }
+
+    private void failed(String path, StoreException why) {
+        failures++;
+        if (failures <= MAX_FAILURES) {
+            LOG.warn("{} is not warmed: {}", path, why.getMessage());
+        }
+        progress.failure(path + ": " + why.getMessage());
     }
 
     private void walk(String path, WalkProgress each) throws ServiceException {
@@ -181,6 +201,7 @@ public final class Warmup {
             try {
                 return bytes == 0 || each.read(entry);
             } catch (StoreException e) {
+                failed(entry, e);
                 reading.failedFiles++;
                 return reading.told(false);
             }

@@ -34,6 +34,7 @@ class WarmupTest {
 
     private final MemoryCluster cluster = new MemoryCluster(MemoryUfs.Kind.LOCAL);
     private final List<Long> here = new ArrayList<>();
+    private final List<String> whys = new ArrayList<>();
     private int entries;
     private int failed;
     private long warmBytes;
@@ -59,6 +60,11 @@ class WarmupTest {
         @Override
         public void lacksRoom(long bytes) {
             lackingBytes += bytes;
+        }
+
+        @Override
+        public void failure(String why) {
+            whys.add(why);
         }
     };
 
@@ -186,6 +192,7 @@ class WarmupTest {
             over(mount).run("/", Data.NODE);
         }
         assertThat(failed).isEqualTo(2);
+        assertThat(whys).hasSize(2).allMatch(why -> why.matches("/(large|small): .+"));
     }
 
     /** Alluxio does not have it, and it stays the file of its name. */
