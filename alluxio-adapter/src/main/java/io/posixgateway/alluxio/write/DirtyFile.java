@@ -384,6 +384,23 @@ final class DirtyFile {
         return isWhole && isThis && attr.blockBytes() > 0 ? attr : null;
     }
 
+    /** As {@link #left}, once nobody works on it; EINTR while that is waited for. */
+    @Nullable
+    Attr awaitLeft() throws StoreException {
+        await();
+        try {
+            return left();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Was nothing changed or committed since this was left? */
+    boolean isStill(Attr before) {
+        Attr now = left();
+        return now != null && now.raw().equals(before.raw());
+    }
+
     /** The next process goes on with it: the spool file has the time that was shown. */
     void leave() {
         tellSpool();

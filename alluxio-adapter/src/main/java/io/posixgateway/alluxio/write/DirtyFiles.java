@@ -154,29 +154,34 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
      * @return 0: it is one; {@link FileSystem#WOULD_WAIT}; NO_DIRTY_FILE
      */
     public int revalidate(Inode inode, boolean mayWait) throws StoreException {
-        Attr seen = attr(inode);
-        if (seen == null) {
+        DirtyFile dirtyFile = dirtyFiles.get(inode.node());
+        if (dirtyFile == null) {
             return NO_DIRTY_FILE;
         }
-        if (metadata.isValidAtOpen(inode, seen) || with(inode, false, DirtyFiles::hasAll) != HAS_ALL) {
+        boolean ends = dirtyFile.is(Phase.CLOSED);
+        boolean isAsked = dirtyFile.is(Phase.COMMITTED) && !metadata.isValidAtOpen(inode, dirtyFile.shownAttr());
+        if (!ends && !isAsked) {
             return 0;
         }
-        if (!mayWait) {
-            return FileSystem.WOULD_WAIT;
+        return mayWait
+                ? metadata.pathLocks().shared(inode, () -> revalidateCommitted(inode, dirtyFile))
+                : FileSystem.WOULD_WAIT;
+    }
+
+    /** Its last handle may be about to end it, which does not take long: what goes on after that is known then. */
+    private int revalidateCommitted(Inode inode, DirtyFile dirtyFile) throws StoreException {
+        Attr left = dirtyFile.awaitLeft();
+        if (left == null) {
+            return has(inode) ? 0 : NO_DIRTY_FILE;
         }
-        int done = metadata.pathLocks().shared(inode, () -> with(inode, false, this::endIfReplaced));
-        return done == FileSystem.WOULD_WAIT ? 0 : done;
-    }
-
-    private static int hasAll(DirtyFile dirtyFile) {
-        return dirtyFile.left() == null ? 0 : HAS_ALL;
-    }
-
-    private int endIfReplaced(DirtyFile dirtyFile) throws StoreException {
         long asked = metadata.nowNanos();
-        Attr left = dirtyFile.left();
-        FileStatus there = left == null ? null : Existing.orNull(() -> store.status(metadata.pathOf(dirtyFile.inode)));
-        if (left == null || there == null || !metadata.isNewContent(dirtyFile.inode, there, left)) {
+        FileStatus there = Existing.orNull(() -> store.status(metadata.pathOf(inode)));
+        boolean isReplaced = there != null && metadata.isNewContent(inode, there, left);
+        return with(inode, true, now -> now.isStill(left) ? seen(now, isReplaced, asked) : 0);
+    }
+
+    private int seen(DirtyFile dirtyFile, boolean isReplaced, long asked) {
+        if (!isReplaced) {
             dirtyFile.attr = reader.read(dirtyFile.attr.raw(), asked);
             return 0;
         }
@@ -240,9 +245,6 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
 
     /** It is being streamed. */
     private static final int STREAMED = NO_DIRTY_FILE - 1;
-
-    /** Alluxio has all of it. */
-    private static final int HAS_ALL = NO_DIRTY_FILE - 2;
 
     /** Bytes read, WOULD_WAIT or NO_DIRTY_FILE. */
     public int read(Inode inode, boolean mayWait, long offset, ByteBuffer into) throws StoreException {
