@@ -64,7 +64,12 @@ public final class LostAttributes {
      * @param known what had the name before; null: nothing
      */
     FileStatus repaired(@Nullable Inode known, FileStatus now, Place place) throws StoreException {
-        Attr before = known == null || known.isDirectory() ? null : known.attr();
+        return repaired(known, known == null || known.isDirectory() ? null : known.attr(), now, place);
+    }
+
+    /** @param before as it is known to have been; null: it is not known, or was a directory */
+    FileStatus repaired(@Nullable Inode known, @Nullable Attr before, FileStatus now, Place place)
+            throws StoreException {
         if (before == null || before.fileId() == now.id() || !isLoadedAnew(before.raw(), now)) {
             return now;
         }

@@ -134,10 +134,43 @@ public final class Metadata {
         return cachePolicy.of(inode).validAtOpen(attr.fetchedNanos());
     }
 
-    /** Have others given the file new content, as they see it, since it was committed as this? */
-    public boolean isNewContent(Inode inode, FileStatus there, Attr committed) {
-        boolean isOther = there.id() != committed.fileId() || there.lengthBytes() != committed.lengthBytes();
-        return isOther && there.complete() && !there.directory() && numberOf(there) == inode.number();
+    /** What has become of a committed file by what is at its name. */
+    public enum Since {
+        /** It is as it was committed. */
+        UNCHANGED,
+        /** Others gave it new content, as they see it. */
+        NEW_CONTENT,
+        /** It is gone, and the name is another file's. */
+        REPLACED,
+        /** Perhaps something, as it is not there, or not whole; or others renamed it. */
+        UNKNOWN
+    }
+
+    /**
+     * Waits.
+     *
+     * @param there what is at its name; null: nothing
+     */
+    public Since since(Inode inode, Attr committed, @Nullable FileStatus there) throws StoreException {
+        if (there == null || there.directory() || !there.complete()) {
+            return Since.UNKNOWN;
+        }
+        if (there.id() == committed.fileId()) {
+            return there.lengthBytes() == committed.lengthBytes() ? Since.UNCHANGED : Since.NEW_CONTENT;
+        }
+        FileStatus whole = lost.repaired(inode, committed, there, () -> pathOf(inode));
+        if (!whole.equals(there) || numberOf(whole) == inode.number()) {
+            return Since.NEW_CONTENT;
+        }
+        return isGone(committed.fileId()) ? Since.REPLACED : Since.UNKNOWN;
+    }
+
+    /** Others gave the name of a file to another one, which is to be looked up. */
+    public void nameTaken(Inode inode) {
+        String path = table.path(inode);
+        if (path != null) {
+            table.loose(inode, path);
+        }
     }
 
     /** Will what is known of a file soon be too old for an open? */

@@ -149,7 +149,8 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
 
     /**
      * Before a file is opened, or cut by its path. Where all that was written is committed, as after a close whose handle the kernel has not
-     * released yet, and others have given the file new content since, it is no dirty file any more: its handles go on with that content.
+     * released yet, and others have given the file new content since, it is no dirty file any more: its handles go on with that content. Where
+     * they gave its name to another file, its handles go on with what was written here, and the kernel looks the name up again: ESTALE.
      *
      * @return 0: it is one; {@link FileSystem#WOULD_WAIT}; NO_DIRTY_FILE
      */
@@ -176,18 +177,28 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         }
         long asked = metadata.nowNanos();
         FileStatus there = Existing.orNull(() -> store.status(metadata.pathOf(inode)));
-        boolean isReplaced = there != null && metadata.isNewContent(inode, there, left);
-        return with(inode, true, now -> now.isStill(left) ? seen(now, isReplaced, asked) : 0);
+        Metadata.Since since = metadata.since(inode, left, there);
+        return with(inode, true, now -> now.isStill(left) ? seen(now, since, asked) : 0);
     }
 
-    private int seen(DirtyFile dirtyFile, boolean isReplaced, long asked) {
-        if (!isReplaced) {
-            dirtyFile.attr = reader.read(dirtyFile.attr.raw(), asked);
-            return 0;
+    private int seen(DirtyFile dirtyFile, Metadata.Since since, long asked) throws StoreException {
+        switch (since) {
+            case UNCHANGED -> dirtyFile.attr = reader.read(dirtyFile.attr.raw(), asked);
+            case NEW_CONTENT -> {
+                commits.end(dirtyFile, false);
+                dirtyFile.inode.invalidateAttr(metadata.generation().changed());
+                return NO_DIRTY_FILE;
+            }
+            case REPLACED -> {
+                dirtyFile.unlink(() -> metadata.nameTaken(dirtyFile.inode));
+                throw new StoreException(
+                        Errno.ESTALE,
+                        dirtyFile.path() + " is another file now, which another client put there: open it again",
+                        null);
+            }
+            case UNKNOWN -> {}
         }
-        commits.end(dirtyFile, false);
-        dirtyFile.inode.invalidateAttr(metadata.generation().changed());
-        return NO_DIRTY_FILE;
+        return 0;
     }
 
     /** As {@link #begin} of all of it; returns when the content is in the spool, whoever copied it. Nothing interrupts that. */

@@ -3,6 +3,7 @@ package io.posixgateway.alluxio.meta;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.posixgateway.alluxio.store.FuseNode;
+import io.posixgateway.alluxio.store.FuseRequests;
 import io.posixgateway.alluxio.store.MemoryCluster;
 import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
@@ -10,6 +11,7 @@ import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
 import io.posixgateway.alluxio.store.StoreCall;
 import io.posixgateway.alluxio.store.StoreException;
+import io.posixgateway.fuse.spi.Stat;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -133,6 +135,26 @@ class LostAttributesTest {
         assertThat(mount.read("/file")).isEqualTo("of others");
         assertThat(mount.requests().stat(mount.lookup("/file").id()).modified())
                 .isEqualTo(cluster.clock().instant());
+    }
+
+    /** As while another mount writes over the object. */
+    @Test
+    void fileOpenForWriting_whoseObjectOthersReplacedSinceItWasSynced_isTheSameNodeWithTheirContent()
+            throws StoreException {
+        make("/file", content(3, 1));
+        FuseNode known = mount.lookup("/file");
+        try (OpenFile writer = mount.openToWrite("/file")) {
+            writer.write(0, content(3, 2));
+            writer.fsync();
+            cluster.clock().advance(LONGER_THAN_BELIEVED);
+            cluster.ufs().write("/file", "of others".getBytes(StandardCharsets.UTF_8));
+            other.compared("/file");
+            FuseRequests.Opened reader = mount.requests().open(known, Stat.O_RDONLY);
+            assertThat(mount.requests().read(reader, 0, 100)).asString().isEqualTo("of others");
+            mount.requests().release(reader);
+            assertHasAttributes("/file");
+            assertThat(mount.lookup("/file").id()).isEqualTo(known.id());
+        }
     }
 
     private static void await(CountDownLatch latch) {
