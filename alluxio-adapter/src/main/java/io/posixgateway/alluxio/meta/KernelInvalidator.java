@@ -274,15 +274,19 @@ public final class KernelInvalidator implements AutoCloseable {
 
     /**
      * A change of a name, or of what has it, has failed. Where its outcome is unknown it counts as in flight for a while: what the kernel
-     * and the table know of the name, and of the times of its directory, is asked for again, each time.
+     * and the table know of the name, and of the times of its directory, is asked for again, each time. Where others have put something of
+     * another kind there, it is asked for again once.
      */
     public void unsure(InodeTable table, Inode directory, Name name, StoreException failure) {
+        boolean isOtherKind = failure.errno() == Errno.EISDIR || failure.errno() == Errno.ENOTDIR;
+        Inode child = table.child(directory, name);
         if (failure.isOutcomeUnknown()) {
             unsure(table, directory, name, clock.nanos() + UNSURE_NANOS);
-            Inode child = table.child(directory, name);
             if (child != null) {
                 lengthChanged(child.node());
             }
+        } else if (isOtherKind && child != null) {
+            forget(table, child);
         }
     }
 

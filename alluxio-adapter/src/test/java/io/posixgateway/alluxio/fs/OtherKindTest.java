@@ -11,6 +11,7 @@ import io.posixgateway.alluxio.store.MemoryMount;
 import io.posixgateway.alluxio.store.MemoryMount.OpenFile;
 import io.posixgateway.alluxio.store.MemoryStore;
 import io.posixgateway.alluxio.store.MemoryUfs;
+import io.posixgateway.alluxio.store.RecordingKernel.Notification;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreWriter;
 import io.posixgateway.fuse.spi.Errno;
@@ -61,6 +62,11 @@ class OtherKindTest {
             assertThat(other.status(BELOW).id()).isEqualTo(below.id());
         }
 
+        /** So that it looks the name up again before it believes in it. */
+        void awaitNameTold() throws InterruptedException {
+            mount.kernel().await(Notification.entry(mount.lookup("/dir").id(), "name"));
+        }
+
         @Override
         public void close() {
             mount.close();
@@ -74,7 +80,7 @@ class OtherKindTest {
 
     @ParameterizedTest
     @EnumSource(MemoryUfs.Kind.class)
-    void rename_overFileThatIsADirectoryNow_isEisdir(MemoryUfs.Kind kind) throws StoreException {
+    void rename_overFileThatIsADirectoryNow_isEisdir(MemoryUfs.Kind kind) throws Exception {
         try (Mounted volume = Mounted.of(kind)) {
             volume.mount.write("/dir/name", "old");
             volume.mount.write("/dir/source", "new");
@@ -84,6 +90,8 @@ class OtherKindTest {
             fails(Errno.EISDIR, () -> volume.mount.rename("/dir/source", "/dir/name"));
             volume.assertUnchanged(directory, below);
             assertThat(volume.mount.read("/dir/source")).isEqualTo("new");
+            volume.awaitNameTold();
+            fails(Errno.ENOTEMPTY, () -> volume.mount.rmdir("/dir/name"));
         }
     }
 
@@ -110,7 +118,7 @@ class OtherKindTest {
 
     @ParameterizedTest
     @EnumSource(MemoryUfs.Kind.class)
-    void unlink_ofOpenFileWhoseNameIsADirectoryNow_isEisdir(MemoryUfs.Kind kind) throws StoreException {
+    void unlink_ofOpenFileWhoseNameIsADirectoryNow_isEisdir(MemoryUfs.Kind kind) throws Exception {
         try (Mounted volume = Mounted.of(kind)) {
             volume.mount.write("/dir/name", "old");
             try (OpenFile file = volume.mount.open("/dir/name")) {
@@ -121,6 +129,8 @@ class OtherKindTest {
                 volume.assertUnchanged(directory, below);
                 assertThat(file.opened()).isNotNull();
             }
+            volume.awaitNameTold();
+            fails(Errno.ENOTEMPTY, () -> volume.mount.rmdir("/dir/name"));
         }
     }
 
@@ -147,19 +157,21 @@ class OtherKindTest {
 
     @ParameterizedTest
     @EnumSource(MemoryUfs.Kind.class)
-    void rmdir_ofDirectoryThatIsAFileNow_isEnotdir(MemoryUfs.Kind kind) throws StoreException {
+    void rmdir_ofDirectoryThatIsAFileNow_isEnotdir(MemoryUfs.Kind kind) throws Exception {
         try (Mounted volume = Mounted.of(kind)) {
             volume.mount.mkdir("/dir/name");
             volume.makeFileInPlaceOfDirectory();
             fails(Errno.ENOTDIR, () -> volume.mount.rmdir("/dir/name"));
             assertThat(volume.other.status("/dir/name").directory()).isFalse();
             assertThat(volume.cluster.ufs().read("/dir/name")).asString().isEqualTo("of others");
+            volume.awaitNameTold();
+            volume.mount.unlink("/dir/name");
         }
     }
 
     @ParameterizedTest
     @EnumSource(MemoryUfs.Kind.class)
-    void rename_ofDirectoryOverOneThatIsAFileNow_isEnotdir(MemoryUfs.Kind kind) throws StoreException {
+    void rename_ofDirectoryOverOneThatIsAFileNow_isEnotdir(MemoryUfs.Kind kind) throws Exception {
         try (Mounted volume = Mounted.of(kind)) {
             volume.mount.mkdir("/dir/name");
             volume.mount.mkdir("/dir/source");
@@ -167,6 +179,8 @@ class OtherKindTest {
             fails(Errno.ENOTDIR, () -> volume.mount.rename("/dir/source", "/dir/name"));
             assertThat(volume.cluster.ufs().read("/dir/name")).asString().isEqualTo("of others");
             assertThat(volume.other.status("/dir/source").directory()).isTrue();
+            volume.awaitNameTold();
+            volume.mount.unlink("/dir/name");
         }
     }
 
