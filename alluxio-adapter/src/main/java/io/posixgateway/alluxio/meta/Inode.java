@@ -32,6 +32,8 @@ public final class Inode implements Dentries.Dentry {
     private static final byte WITHOUT_COLON = 32;
     /** The kernel was told the length that {@link #attr} say. */
     private static final byte LENGTH_TOLD = 64;
+    /** It is neither a regular file nor a directory. */
+    private static final byte SPECIAL = Byte.MIN_VALUE;
 
     private final long node;
     private final @Nullable Dentries dentries;
@@ -192,6 +194,9 @@ public final class Inode implements Dentries.Dentry {
             unmark(LENGTH_TOLD); // a notification follows, and the kernel may drop the reply that told it
         }
         unmark(TIMES_OLD);
+        if (!isDirectory() && !Stat.isRegular(seen.mode())) {
+            mark(SPECIAL);
+        }
         keep(seen);
     }
 
@@ -567,6 +572,11 @@ public final class Inode implements Dentries.Dentry {
     public synchronized boolean hasPagesOf(Attr opened) {
         Attr seen = attr;
         return is(AS_SEEN) && writers() == 0 && seen != null && seen.sameContent(opened);
+    }
+
+    /** Is it, by what was seen of it at any time, neither a regular file nor a directory? */
+    boolean isSpecial() {
+        return is(SPECIAL);
     }
 
     /** Is it a regular file by what was last seen? */

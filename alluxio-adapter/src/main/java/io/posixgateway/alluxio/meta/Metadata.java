@@ -310,10 +310,10 @@ public final class Metadata {
     private boolean adopts(Inode inode, FileStatus status) {
         Attr known = inode.attr();
         Attr there = reader.read(status, nowNanos());
-        int kind = known == null
-                ? Stat.S_IFREG
-                : known.mode() & Stat.S_IFMT; // of which nothing is known is most likely written
-        boolean unread = kind == (there.mode() & Stat.S_IFMT) && !inode.isRead() && !openUnseen.test(inode);
+        boolean sameKind = known == null
+                ? Stat.isRegular(there.mode()) && !inode.isSpecial()
+                : (known.mode() & Stat.S_IFMT) == (there.mode() & Stat.S_IFMT);
+        boolean unread = sameKind && !inode.isRead() && !openUnseen.test(inode);
         boolean adopted = !status.directory()
                 && !inode.isDirectory()
                 && !inode.unlinked()

@@ -202,4 +202,19 @@ class OtherKindTest {
             assertThat(second.lookup("/dir/name").mode()).isEqualTo(link.mode());
         }
     }
+
+    /** Nor is it taken for a file where nothing is known of it at the moment. */
+    @ParameterizedTest
+    @EnumSource(MemoryUfs.Kind.class)
+    void getattr_ofForgottenLinkThatIsAFileNow_isEstale(MemoryUfs.Kind kind) throws StoreException {
+        try (Mounted volume = Mounted.of(kind)) {
+            FuseNode link =
+                    volume.mount.requests().symlink(volume.mount.lookup("/dir").id(), "name", "elsewhere");
+            volume.other.delete("/dir/name");
+            volume.makeFile("/dir/name");
+            volume.mount.fileSystem().invalidate("/dir/name");
+            fails(Errno.ESTALE, () -> volume.mount.requests().getattr(link.id()));
+            assertThat(volume.mount.read("/dir/name")).isEqualTo("of others");
+        }
+    }
 }
