@@ -214,6 +214,9 @@ final class VolumeContext implements AutoCloseable {
     void started(Kernel kernel) {
         invalidator.started(kernel);
         dirtyFiles.inheritStaleWrites(); // where nothing was resumed
+        if (kernel.features().writebackCache()) {
+            dirtyFiles.gatherWrites();
+        }
         unchanging = kernel.features().readOnly() || cachePolicy.immutable();
         passthrough.started(
                 kernel, unchanging, kept == null ? Set.of() : kept.passthrough().inherited());

@@ -39,6 +39,7 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
     private final Commits commits;
     private final Originals originals;
     private final Withheld withheld;
+    private volatile boolean gathersWrites;
 
     /** @param streamFromBytes so long a new file must be to need no spool; {@link Long#MAX_VALUE}: never */
     public DirtyFiles(
@@ -58,6 +59,11 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         this.streams = new StreamingUploads(store, metadata, committer.late, committer.replacer, streamFromBytes);
         this.commits = new Commits(store, metadata, folder, committer, streams, dirtyFiles);
         this.originals = new Originals(metadata, folder, (inode, id) -> store.open(metadata.pathOf(inode), id));
+    }
+
+    /** The kernel keeps what is written for a while: a committed file that is open for writing may have more to come. */
+    public void gatherWrites() {
+        gathersWrites = true;
     }
 
     /** Where the content of existing files is read from now on, when they are changed. */
@@ -158,6 +164,9 @@ public final class DirtyFiles extends DirtyFileTable implements AutoCloseable {
         DirtyFile dirtyFile = dirtyFiles.get(inode.node());
         if (dirtyFile == null) {
             return NO_DIRTY_FILE;
+        }
+        if (gathersWrites && inode.writers() > 0) {
+            return 0;
         }
         boolean ends = dirtyFile.is(Phase.CLOSED);
         boolean isAsked = dirtyFile.is(Phase.COMMITTED) && !metadata.isValidAtOpen(inode, dirtyFile.shownAttr());

@@ -46,6 +46,7 @@ public final class MemoryMount implements AutoCloseable {
         private String path = "/";
         private @Nullable Path spool;
         private boolean passthrough;
+        private boolean gathersWrites;
         private boolean readOnly;
         private Runnable left = () -> {};
         private Clock clock;
@@ -74,6 +75,12 @@ public final class MemoryMount implements AutoCloseable {
             return this;
         }
 
+        /** The kernel's writeback cache is on. */
+        public Builder gatheringWrites() {
+            gathersWrites = true;
+            return this;
+        }
+
         /** The kernel lets nobody change anything. */
         public Builder readOnly() {
             readOnly = true;
@@ -99,7 +106,7 @@ public final class MemoryMount implements AutoCloseable {
         }
 
         private RecordingKernel kernel() {
-            return new RecordingKernel(passthrough, readOnly);
+            return new RecordingKernel(passthrough, gathersWrites, readOnly);
         }
 
         /** The folder with what it spools and hides, which others may have used before; it stays. */

@@ -21,6 +21,7 @@ public final class RecordingKernel implements Kernel {
     private static final int MAX_WRITE_BYTES = 1 << 20;
 
     private final boolean passthrough;
+    private final boolean gathersWrites;
     private final boolean readOnly;
     private final List<Notification> notifications = new ArrayList<>();
     private final Map<Long, Long> lookups = new HashMap<>();
@@ -35,15 +36,17 @@ public final class RecordingKernel implements Kernel {
     private final Set<Integer> openBackingFiles = new HashSet<>();
 
     RecordingKernel() {
-        this(false, false);
+        this(false, false, false);
     }
 
     /**
      * @param passthrough does it read files by itself that it is given?
+     * @param gathersWrites is its writeback cache on?
      * @param readOnly is the mount?
      */
-    RecordingKernel(boolean passthrough, boolean readOnly) {
+    RecordingKernel(boolean passthrough, boolean gathersWrites, boolean readOnly) {
         this.passthrough = passthrough;
+        this.gathersWrites = gathersWrites;
         this.readOnly = readOnly;
     }
 
@@ -157,7 +160,7 @@ public final class RecordingKernel implements Kernel {
 
     @Override
     public Features features() {
-        return new Features(41, MAX_WRITE_BYTES, false, passthrough, false, false, false, readOnly);
+        return new Features(41, MAX_WRITE_BYTES, false, passthrough, gathersWrites, false, false, readOnly);
     }
 
     @Override
