@@ -105,15 +105,15 @@ class RefusedSessionsFaultTest {
     void a_session_that_the_keeper_cannot_give_is_ended() throws Exception {
         List<String> asked = Collections.synchronizedList(new ArrayList<>());
         RefusedSessions refused = new RefusedSessions(keeper, Clock.system());
+        Thread answers;
         try (ServerSocketChannel fake = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             fake.bind(UnixDomainSocketAddress.of(socket));
-            Thread answers = new Thread(() -> answerWithoutDescriptors(fake, asked));
+            answers = new Thread(() -> answerWithoutDescriptors(fake, asked));
             answers.start();
             assertThatThrownBy(() -> refuse(refused)).isInstanceOf(KeeperException.class);
             refused.abort("vol", "A test says so");
-            fake.close();
-            answers.join();
         }
+        answers.join();
         assertThat(asked).hasSize(3).last(InstanceOfAssertFactories.STRING).contains("unmount", "\"force\":true");
     }
 
