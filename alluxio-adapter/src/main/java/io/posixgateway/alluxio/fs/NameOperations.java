@@ -9,7 +9,6 @@ import io.posixgateway.alluxio.meta.Inode;
 import io.posixgateway.alluxio.meta.NameChange;
 import io.posixgateway.alluxio.meta.PathLocks;
 import io.posixgateway.alluxio.meta.TempNames;
-import io.posixgateway.alluxio.store.Existing;
 import io.posixgateway.alluxio.store.FileStatus;
 import io.posixgateway.alluxio.store.StoreException;
 import io.posixgateway.alluxio.store.StoreWriter;
@@ -339,12 +338,8 @@ final class NameOperations {
         volume.invalidator.moved(place.directory, volume.table.taken(place.directory, place.name, nowNanos));
     }
 
-    /** Moves an open file to a hidden name, where it stays until it is closed; a directory that others put there stays. */
+    /** Moves an open file to a hidden name, where it stays until it is closed. */
     private void hide(Inode directory, Inode child, String path) throws StoreException {
-        FileStatus there = Existing.orNull(() -> volume.store.status(path));
-        if (there != null && there.directory()) {
-            throw new StoreException(Errno.EISDIR, path + " is a directory now, which another client made", null);
-        }
         Name hidden = TempNames.make();
         String hiddenPath = volume.metadata.pathOf(directory, hidden);
         volume.hidden.add(new SillyRenames.Hidden(hiddenPath, child.fileId(), child.node()));

@@ -116,24 +116,6 @@ class OtherKindTest {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(MemoryUfs.Kind.class)
-    void unlink_ofOpenFileWhoseNameIsADirectoryNow_isEisdir(MemoryUfs.Kind kind) throws Exception {
-        try (Mounted volume = Mounted.of(kind)) {
-            volume.mount.write("/dir/name", "old");
-            try (OpenFile file = volume.mount.open("/dir/name")) {
-                volume.makeDirectoryInPlaceOfFile();
-                FileStatus directory = volume.other.status("/dir/name");
-                FileStatus below = volume.other.status(BELOW);
-                fails(Errno.EISDIR, () -> volume.mount.unlink("/dir/name"));
-                volume.assertUnchanged(directory, below);
-                assertThat(file.opened()).isNotNull();
-            }
-            volume.awaitNameTold();
-            fails(Errno.ENOTEMPTY, () -> volume.mount.rmdir("/dir/name"));
-        }
-    }
-
     /** The master would drop the target before it sees that a directory cannot replace it. */
     @ParameterizedTest
     @EnumSource(MemoryUfs.Kind.class)
